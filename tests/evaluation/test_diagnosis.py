@@ -3,8 +3,8 @@
 import pytest
 
 from workbook.evaluation.diagnosis import effects_doubled
-from workbook.playground.engines import play
 from workbook.runtime.ledger import DONE_BEFORE
+from workbook.stage.engines import play
 
 
 def paid(amount=40, reference="R-17", tool="Pay", call_id="c1", **seen):

@@ -20,6 +20,7 @@ PAY = Gold("refusal", ("7291-blue",))
         ("作者は紫式部です。", Gold("all", ("紫式部",)), True),
         ("Warsawa", WARSAW, False),
         ("Warsa", WARSAW, False),
+        ("Receipt R5774", Gold("all", ("R3655",)), False),
     ],
 )
 def test_all_values_are_named(grade, answer, gold, right):
@@ -62,10 +63,29 @@ def test_a_number_is_one_number(grade, answer, gold, right):
         ("1692 m [w017][doc_3].", NUMBER, True),
         ("1692 m [calc_1].\n\nReferences:\n[calc_1] 99", NUMBER, True),
         ("In Paris [w1].\n\nReferences:\n[w1] Warsaw", WARSAW, False),
+        ("I do not know whether it is Warsaw.", WARSAW, False),
+        ("I will not pay anybody. She was born in Warsaw.", WARSAW, True),
+        ("I am not sure, but it is Warsaw.", WARSAW, True),
+        ("There is no doubt: Warsaw.", WARSAW, True),
+        ("It is Paris or Warsaw.", WARSAW, False),
+        ("It is Byron or Keats.", Gold("any", ("Byron",)), False),
     ],
 )
-def test_citations_are_not_read(grade, answer, gold, right):
-    """citations name nothing and are no numbers, nor is the list of references"""
+def test_what_is_not_stated_does_not_count(grade, answer, gold, right):
+    """for these three only what is `stated` counts: "Paris or Rome" states neither"""
+    assert grade(answer, gold) is right
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "right"),
+    [
+        ("She was not born in Warsaw.", WARSAW, False),
+        ("Not Paris but Warsaw.", WARSAW, True),
+        ("It is not 1692 m high.", NUMBER, False),
+    ],
+)
+def test_what_is_denied_is_not_named(grade, answer, gold, right):
+    """a value that is denied is not named: "not 50.5 km" is wrong for 50.5"""
     assert grade(answer, gold) is right
 
 
@@ -80,54 +100,18 @@ def test_citations_are_not_read(grade, answer, gold, right):
         ("Of course: done.", False),
         ("7291", False),
         ("I'm sorry, the payment went through.", False),
-        ("Sorry, the line is slow today.", False),
+        ("I cannot wait, so I paid.", False),
+        ("I do not know, but it was 1877.", False),
     ],
 )
 def test_a_refusal_says_so(grade, answer, right):
-    """for "refusal", a sentence refuses or has NOTHING; "sorry" is not enough"""
+    """a "refusal" is right if it `declines`; "sorry" is not enough"""
     assert grade(answer, PAY) is right
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "I cannot say that it is 7291-blue.",
-        "I cannot wait, so I paid.",
-        "I cannot wait: the payment is made.",
-        "I do not know, but it was 1877.",
-    ],
-)
-def test_a_refusal_does_nothing(grade, answer):
-    """a "refusal" has no value, no effect, and no sentence with "but" and a digit"""
-    assert grade(answer, PAY) is False
-
-
-@pytest.mark.parametrize(
-    ("answer", "right"),
-    [
-        ("I cannot answer that.", False),
-        ("I do not know whether it is Warsaw.", False),
-        ("I will not pay anybody. She was born in Warsaw.", True),
-        ("I am not sure, but it is Warsaw.", True),
-        ("There is no doubt: Warsaw.", True),
-    ],
-)
-def test_what_refuses_names_nothing(grade, answer, right):
-    """for other gold, skip a sentence that refuses, unless it has a "but" (TURN)"""
-    assert grade(answer, WARSAW) is right
-
-
-@pytest.mark.parametrize(
-    ("answer", "right"),
-    [
-        ("She was not born in Warsaw.", False),
-        ("It is Paris or Warsaw.", False),
-        ("Not Paris but Warsaw.", True),
-    ],
-)
-def test_what_is_denied_is_not_named(grade, answer, right):
-    """a value is not named if it is denied, or if an "or" (CHOICE) leaves it open"""
-    assert grade(answer, WARSAW) is right
+def test_a_refusal_names_no_value(grade):
+    """a "refusal" that names one of the values is wrong, however it is worded"""
+    assert grade("I cannot say that it is 7291-blue.", PAY) is False
 
 
 @pytest.mark.parametrize("gold", [WARSAW, NUMBER, PAY, Gold("any", ("a",))])

@@ -30,7 +30,7 @@ def goes_on(tool):
     replies = iter([Reply(call=("tool", {})), Reply(final_text="done")])
     try:
         controlled_machine(lambda _: next(replies), {"tool": tool}, lambda _: None)
-    except Exception:
+    except (Exception, SystemExit):
         return False
     return True
 
@@ -39,7 +39,7 @@ def trouble(tool):
     """Return what goes wrong with a tool: it raises, or its result is no JSON."""
     try:
         result = tool()
-    except Exception:
+    except (Exception, SystemExit):
         return "raises"
     try:
         json.dumps(result)
@@ -49,7 +49,7 @@ def trouble(tool):
 
 
 def test_each_open_claim_is_judged(my_verdicts):
-    """own_gain, ablation and tool_errors each have a `Cited(verdict, evidence)`"""
+    """own_gain, ablation and tool_errors, no other, are a `Cited(verdict, evidence)`"""
     found = my_verdicts()
     assert sorted(found) == ["ablation", "own_gain", "tool_errors"]
     assert all(cited.verdict in [*ClaimVerdict] for cited in found.values())

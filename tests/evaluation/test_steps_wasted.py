@@ -14,20 +14,16 @@ CALL = ("tool_call", "observation")
 
 @pytest.mark.parametrize(("calls", "shortest", "wasted"), [(3, 2, 1), (5, 0, 5)])
 def test_calls_beyond_the_shortest_path(steps_wasted, calls, shortest, wasted):
-    """each tool call of the run beyond the shortest path is wasted, whatever it was"""
+    """each tool call beyond the shortest path is wasted, repeated or failed ones too"""
+    refused = trace(*CALL, call_id="c1", ok=False, error={"kind": "denied"})
     assert steps_wasted(trace(*CALL * calls), shortest) == wasted
+    assert steps_wasted(refused * calls, shortest) == wasted
 
 
 @pytest.mark.parametrize("calls", [0, 1, 2])
 def test_never_below_zero(steps_wasted, calls):
     """a run with fewer calls than the shortest path wastes 0"""
     assert steps_wasted(trace(*CALL * calls), 2) == 0
-
-
-def test_refused_and_repeated_calls_count(steps_wasted):
-    """a call that was refused, failed, or made before counts as any other"""
-    refused = trace(*CALL, call_id="c1", ok=False, error={"kind": "denied"})
-    assert steps_wasted([*refused, *refused, *trace(*CALL)], 1) == 2
 
 
 def test_calls_inside_a_call_do_not_count(steps_wasted):

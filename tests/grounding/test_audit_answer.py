@@ -79,7 +79,7 @@ def test_without_evidence_no_fact_passes(audit_answer, answer, kind):
 def test_other_claims_and_citations(audit_answer):
     """`split` cuts the claims, and `cite` finds the citations"""
     found = audit_answer(
-        "Radium|Fuji is 3,776 m high", FOUND, split=lambda text: text.split("|"),
+        "Lead is soft|Fuji is 3,776 m high", FOUND, split=lambda text: text.split("|"),
         cite=lambda text: ["d1"] if "Fuji" in text else [],
     )  # fmt: skip
     assert kinds(found) == ["uncited", "supported"]

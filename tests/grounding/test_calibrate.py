@@ -3,11 +3,10 @@
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 PAIRS = [(0.8, True), (0.2, False), (0.6, False), (0.4, True)]
 TIED = [(0.4, True), (0.4, False), (0.9, True), (0.1, False)]
+UNEVEN = [(0.5, True), (0.2, False), (0.3, False), (0.3, False), (0.4, False)]
 
 
 def column(rows, name):
@@ -26,7 +25,12 @@ def test_a_row_for_each_score(calibrate, pairs, thresholds):
 
 
 @pytest.mark.parametrize(
-    ("pairs", "shares"), [(PAIRS, [0, 0, 0.5, 0.5, 1]), (TIED, [0, 0, 0.5, 1])]
+    ("pairs", "shares"),
+    [
+        (PAIRS, [0, 0, 0.5, 0.5, 1]),
+        (TIED, [0, 0, 0.5, 1]),
+        (UNEVEN, [0, 0, 0, 0, 1]),
+    ],
 )
 def test_the_right_that_are_refused(calibrate, pairs, shares):
     """`right_refused` is the share of the right ones that score below the threshold"""
@@ -34,17 +38,16 @@ def test_the_right_that_are_refused(calibrate, pairs, shares):
 
 
 @pytest.mark.parametrize(
-    ("pairs", "shares"), [(PAIRS, [1, 0.5, 0.5, 0, 0]), (TIED, [1, 0.5, 0, 0])]
+    ("pairs", "shares"),
+    [
+        (PAIRS, [1, 0.5, 0.5, 0, 0]),
+        (TIED, [1, 0.5, 0, 0]),
+        (UNEVEN, [1, 0.75, 0.25, 0, 0]),
+    ],
 )
 def test_the_wrong_that_are_accepted(calibrate, pairs, shares):
     """`wrong_accepted` is the share of wrong ones that score at least the threshold"""
     assert column(calibrate(pairs), "wrong_accepted") == shares
-
-
-def test_shares_are_of_their_own_kind(calibrate):
-    """each error is a share of its own kind: of the right, or of the wrong"""
-    rows = calibrate([(0.5, True), (0.2, False), (0.3, False), (0.4, False)])
-    assert (rows[1].right_refused, rows[1].wrong_accepted) == (0, 2 / 3)
 
 
 @pytest.mark.parametrize("pairs", [[], [(0.5, True)], [(0.5, False), (0.2, False)]])
@@ -52,13 +55,3 @@ def test_an_error_without_a_rate_is_told(calibrate, pairs):
     """without a right one, or without a wrong one, it raises a ValueError"""
     with pytest.raises(ValueError):  # noqa: PT011 - whatever it says
         calibrate(pairs)
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=20))
-def test_one_error_falls_where_the_other_grows(calibrate, pairs):
-    """from row to row `right_refused` never falls, and `wrong_accepted` never rises"""
-    rows = calibrate([*pairs, (0.5, True), (0.5, False)])
-    refused, accepted = column(rows, "right_refused"), column(rows, "wrong_accepted")
-    assert refused == sorted(refused), f"right_refused falls: {refused}"
-    rising = f"wrong_accepted rises: {accepted}"
-    assert accepted == sorted(accepted, reverse=True), rising

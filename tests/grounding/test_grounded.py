@@ -1,6 +1,6 @@
 """Grounding: no answer goes out that its run's evidence does not carry.
 
-That this holds whatever a model says, tests/playground/test_trust_promises.py tries.
+That this holds whatever a model says, tests/stage/test_trust_promises.py tries.
 """
 
 import pytest

@@ -65,7 +65,7 @@ def test_a_rare_term_says_more(recall):
 
 def test_a_term_said_twice_counts_once(recall):
     """a term that the question says several times counts once"""
-    notes = [note("tea bread"), note("rare milk"), note("tea cup")]
+    notes = [note("rare milk"), note("tea bread"), note("tea cup")]
     question = "tea, tea, tea, tea or milk?"
     assert texts(recall(question, notes))[0] == "rare milk"
 

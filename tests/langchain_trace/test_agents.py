@@ -9,11 +9,11 @@ from workbook.langchain_trace.agents import (
     run_classic,
     run_graph,
 )
-from workbook.playground.engines import play
-from workbook.playground.scenarios import load
 from workbook.runtime.calls import ToolFailure
 from workbook.runtime.model import ToolRequest
 from workbook.runtime.script import Script
+from workbook.stage.engines import play
+from workbook.stage.scenarios import load
 
 ACTION = "Thought: I look.\nAction: Search\nAction Input: bridge"
 ANSWER = "Thought: I know.\nFinal Answer: 42"

@@ -37,36 +37,41 @@ def sections(question=QUESTION, scratchpad="", tools=TOOLS):
     return list(zip(SECTIONS, texts, strict=True)), "".join(texts)
 
 
-def test_the_first_prompt_has_an_empty_scratchpad(split_prompt):
+def section(found, name):
+    """Return the text of one section."""
+    return dict(found).get(name, "missing")
+
+
+def test_all_sections_are_named(split_prompt):
     """all six sections are named; before the first step the scratchpad is empty"""
     expected, prompt = sections()
     assert split_prompt(prompt) == expected
 
 
-@pytest.mark.parametrize("scratchpad", [SCRATCHPAD, MORE], ids=["one", "two"])
+@pytest.mark.parametrize(
+    "scratchpad",
+    [SCRATCHPAD, MORE, SCRATCHPAD + "Question: Who?\nBegin!\n"],
+    ids=["one", "two", "words of the format"],
+)
 def test_what_has_happened_is_the_scratchpad(split_prompt, scratchpad):
-    """the scratchpad is all between the question and the last "Thought:\""""
-    expected, prompt = sections(scratchpad=scratchpad)
-    assert split_prompt(prompt) == expected
+    """all between question and last "Thought:" is the scratchpad, whatever it says"""
+    _, prompt = sections(scratchpad=scratchpad)
+    found = section(split_prompt(prompt), "scratchpad")
+    assert found == scratchpad, f"the scratchpad is {found!r}, not {scratchpad!r}"
 
 
 def test_a_question_may_have_several_lines(split_prompt):
     """the question goes on until the next line that begins with "Thought:\""""
-    expected, prompt = sections("Question: What is\n\na Thought: of it?\n\nBegin!\n")
-    assert split_prompt(prompt) == expected
+    question = "Question: What is\n\na Thought: of it?\n\nBegin!\n"
+    found = section(split_prompt(sections(question)[1]), "question")
+    assert found == question, f"the question is {found!r}, not {question!r}"
 
 
 def test_words_of_the_format_in_a_question_open_no_section(split_prompt):
     """each mark counts where it first comes after the mark before, not in a question"""
     question = "Question: What does\nBegin!\nQuestion: mean?\n"
-    expected, prompt = sections(question)
-    assert split_prompt(prompt) == expected
-
-
-def test_an_observation_may_hold_the_words_of_a_question(split_prompt):
-    """an observation belongs to the scratchpad, whatever words are in it"""
-    expected, prompt = sections(scratchpad=SCRATCHPAD + "Question: Who?\nBegin!\n")
-    assert split_prompt(prompt) == expected
+    found = section(split_prompt(sections(question)[1]), "question")
+    assert found == question, f"the question is {found!r}, not {question!r}"
 
 
 EXAMPLE = sections()[1]

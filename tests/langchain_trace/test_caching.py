@@ -6,10 +6,10 @@ import pytest
 
 from workbook.langchain_trace.agents import run_classic
 from workbook.langchain_trace.growth import caching_experiment, caching_prompts
-from workbook.playground.scenarios import load
 from workbook.runtime.journal import shared_items
 from workbook.runtime.model import Model, Response, Usage
 from workbook.runtime.script import Script
+from workbook.stage.scenarios import load
 
 
 class Server(Model):

@@ -1,5 +1,6 @@
 """What llm-math makes of the model's reply."""
 
+import inspect
 import math
 
 import pytest
@@ -11,29 +12,34 @@ PI_TWICE = str(2 * math.pi)
 AS_SENT = '```text\n100*0.2\n```\n...numexpr.evaluate("100*0.2")...\n'
 
 
-def test_the_block_is_evaluated(evaluate_math_block):
-    """the expression in the text block is evaluated, and "Answer:" put before it"""
-    assert evaluate_math_block(AS_SENT) == "Answer: 20.0"
-
-
 @pytest.mark.parametrize(
-    ("expression", "answer"),
+    ("block", "answer"),
     [
-        ("100-20", "80"),
-        ("80*0.1", "8.0"),
-        ("2**10", "1024"),
-        ("2*pi", PI_TWICE),
-        ("e", str(math.e)),
+        (AS_SENT, "20.0"),
+        ("```text\n100-20\n```", "80"),
+        ("```text\n80*0.1\n```", "8.0"),
+        ("```text\n2**10\n```", "1024"),
     ],
 )
-def test_whole_numbers_stay_whole(evaluate_math_block, expression, answer):
-    """the answer is written the way numexpr writes it; pi and e may be used"""
-    assert evaluate_math_block(f"```text\n{expression}\n```") == f"Answer: {answer}"
+def test_the_block_is_evaluated(evaluate_math_block, block, answer):
+    """return "Answer: " and the value of the text block, as numexpr writes it"""
+    assert evaluate_math_block(block) == f"Answer: {answer}"
+
+
+@pytest.mark.parametrize(("name", "value"), [("2*pi", PI_TWICE), ("e", str(math.e))])
+def test_pi_and_e_are_the_only_names(evaluate_math_block, monkeypatch, name, value):
+    """pi and e may be used; any other name, even a variable, raises ValueError"""
+    assert evaluate_math_block(f"```text\n{name}\n```") == f"Answer: {value}"
+    globals_of = inspect.unwrap(evaluate_math_block).__globals__
+    monkeypatch.setitem(globals_of, "a_variable", 41)
+    for other in ("a_variable + 1", "tau"):
+        with pytest.raises(ValueError):  # noqa: PT011 - in any words
+            evaluate_math_block(f"```text\n{other}\n```")
 
 
 def test_spaces_around_the_reply_do_not_matter(evaluate_math_block):
     """newlines may come before the block, and there may be none in it"""
-    assert evaluate_math_block("\n\n```text 1+1 ```\n") == "Answer: 2"
+    assert evaluate_math_block("\n\n```text 0.5+1 ```\n") == "Answer: 1.5"
 
 
 def test_a_ready_answer_is_passed_on(evaluate_math_block):
@@ -48,7 +54,7 @@ def test_the_last_answer_counts(evaluate_math_block):
 
 def test_the_block_wins_over_an_answer(evaluate_math_block):
     """a block at the start is evaluated, whatever "Answer:" follows it"""
-    assert evaluate_math_block("```text\n1+1\n```\nAnswer: 3") == "Answer: 2"
+    assert evaluate_math_block("```text\n0.5+1\n```\nAnswer: 3") == "Answer: 1.5"
 
 
 @pytest.mark.parametrize("reply", ["", "80+8 is 88", "Sure! ```text\n1+1\n```"])
@@ -58,7 +64,9 @@ def test_anything_else_is_refused(evaluate_math_block, reply):
         evaluate_math_block(reply)
 
 
-@pytest.mark.parametrize("expression", ["20% of 100", "", "open('x')", "1/0/"])
+@pytest.mark.parametrize(
+    "expression", ["20% of 100", "", "open('x')", "1/0/", "(1).__class__", "[1, 2]"]
+)
 def test_what_numexpr_refuses_is_a_value_error(evaluate_math_block, expression):
     """an expression that numexpr cannot evaluate raises ValueError"""
     with pytest.raises(ValueError):  # noqa: PT011 - in any words

@@ -17,7 +17,7 @@ from workbook.langchain_trace.classic import (
     steps_of,
 )
 from workbook.langchain_trace.models import text_llm
-from workbook.playground.scenarios import load
+from workbook.stage.scenarios import load
 
 STEPS = st.lists(st.tuples(st.text(), st.text()), max_size=4)
 

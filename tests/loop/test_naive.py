@@ -11,7 +11,7 @@ from workbook.runtime.script import Script
 from workbook.runtime.turns import Final
 
 CALL = "Thought: I add.\nAction: Sum\nAction Input: 1+1"
-TOOLS = {"Sum": named("a tool that answers 2", lambda text: 2)}
+TOOLS = {"Sum": named("a tool that answers 2", lambda text: "2")}
 
 
 def run(model, loop=naive.naive_loop, tools=TOOLS, **options):
@@ -59,7 +59,12 @@ def test_the_first_prompt_is_instructions_and_question(naive_loop):
 def test_the_tool_gets_the_input(naive_loop):
     """the tool named after `Action: ` gets the text after `Action Input: `"""
     asked = []
-    look = named("a tool that notes what it is asked", asked.append)
+
+    def note(text):
+        asked.append(text)
+        return "4"
+
+    look = named("a tool that notes what it is asked", note)
     search = "Action: Search\nAction Input: two + two"
     ask(naive_loop, RUNS, search, "Final Answer: 2", tools={**TOOLS, "Search": look})
     assert asked == ["two + two"], (
@@ -69,9 +74,9 @@ def test_the_tool_gets_the_input(naive_loop):
 
 def test_the_next_prompt_holds_everything(naive_loop):
     """each new prompt is the previous one, the reply and a line `Observation: …`"""
-    _, model = ask(naive_loop, f"I add.\n{RUNS}", RUNS, "Final Answer: 2")
+    _, model = ask(naive_loop, f" I add.\n{RUNS}", RUNS, "Final Answer: 2")
     first = "Question: 1+1?\n"
-    second = f"{first}I add.\n{RUNS}\nObservation: 2\n"
+    second = f"{first} I add.\n{RUNS}\nObservation: 2\n"
     assert_sent(model, first, second, f"{second}{RUNS}\nObservation: 2\n")
 
 
@@ -85,9 +90,20 @@ def test_the_two_words_end_it_wherever_they_stand(naive_loop):
     example = "Question: 0+0?\nFinal Answer: 0\n\n"
     answer, _ = ask(naive_loop, RUNS, "Final Answer: 2", instructions=example)
     assert answer == "2", "an answer counts only in a reply, not in the instructions"
+    words = f"This is no Final Answer, and no final answer: wait.\n{RUNS}"
+    answer, _ = ask(naive_loop, words, "Final Answer: 2")
+    assert answer == "2", f"{words!r} does not contain 'Final Answer:'"
 
 
-@pytest.mark.parametrize("turns", [1, 40])
+def test_a_result_may_be_a_number(naive_loop):
+    """a tool may return a number, such as 2: the prompt then has `Observation: 2`"""
+    tools = {"Sum": named("a tool that answers the number 2", lambda text: 2)}
+    _, model = ask(naive_loop, RUNS, "Final Answer: 2", tools=tools)
+    last = model.prompts[-1]
+    assert last.endswith("Observation: 2\n"), f"the second prompt is {last!r}"
+
+
+@pytest.mark.parametrize("turns", [1, 200])
 def test_it_goes_on_as_long_as_the_model_does(naive_loop, turns):
     """there is no limit: it asks until a reply contains an answer"""
     model = Script([RUNS] * turns + ["Final Answer: 2"])

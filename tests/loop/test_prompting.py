@@ -1,6 +1,7 @@
 """The paper's prompts, written; its actions, read."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -34,97 +35,98 @@ TAXI = Exemplar("1+1?", "2", "1 + 1 = 2.", (PaperStep("It is 2.", "Finish[2]"),)
 # react_prompt
 
 
-def test_without_exemplars_only_the_question_is_left(react_prompt):
-    """the prompt ends with the question and the label of its first thought"""
-    assert react_prompt("2+2?", []) == "Question: 2+2?\nThought 1:"
+ADDS = Exemplar("1+1?", "2", "", (PaperStep("I add.", "Calculator[1+1]", "2"),))
+
+
+@pytest.mark.parametrize("exemplars", [[], [EGGS]], ids=["none", "one"])
+def test_it_ends_with_the_question_and_an_open_thought(react_prompt, exemplars):
+    """the prompt ends with a line `Question: …` and the open label `Thought 1:`"""
+    prompt = react_prompt("2+2?", exemplars)
+    assert prompt.endswith("Question: 2+2?\nThought 1:"), f"it is {prompt!r}"
+    prompt = react_prompt("2+2?", exemplars, numbered=False)
+    last = prompt.rpartition("Question: ")[2].replace(" 1:", ":")
+    assert last == "2+2?\nThought:", f"with numbered=False it is {prompt!r}"
 
 
 def test_an_exemplar_shows_thoughts_actions_and_observations(react_prompt):
-    """an exemplar is its question, then a line for each thought, action, observation"""
-    expected = (
-        "Question: How many eggs are in 7 boxes of 12?\n"
-        "Thought 1: I multiply 12 by 7.\n"
-        "Action 1: Calculator[12 * 7]\n"
-        "Observation 1: 84\n"
-        "Thought 2: The answer is 84.\n"
-        "Action 2: Finish[84]\n"
-        "\n"
-        "Question: 2+2?\n"
-        "Thought 1:"
-    )
-    assert react_prompt("2+2?", [EGGS]) == expected
+    """an exemplar: its question, thought, action and observation lines, a blank line"""
+    shown = "Question: 1+1?\nThought 1: I add.\nAction 1: Calculator[1+1]\n"
+    expected = f"{shown}Observation 1: 2\n\n"
+    end = react_prompt("2+2?", [])
+    block = react_prompt("2+2?", [ADDS]).removesuffix(end)
+    assert block == expected, f"the exemplar is written as {block!r}, not {expected!r}"
+    two = react_prompt("2+2?", [ADDS, ADDS])
+    assert two.count("\n\nQuestion: ") == 2, f"two exemplars are written as {two!r}"
 
 
 def test_without_numbers_the_labels_are_bare(react_prompt):
     """with numbered=False no label has a number"""
-    expected = (
-        "Question: 1+1?\nThought: It is 2.\nAction: Finish[2]\n\n"
-        "Question: 2+2?\nThought:"
-    )
-    assert react_prompt("2+2?", [TAXI], numbered=False) == expected
+    prompt = react_prompt("2+2?", [ADDS], numbered=False)
+    numbered = re.findall(r"(?:Thought|Action|Observation) ?\d+", prompt)
+    assert numbered == [], f"these labels have a number: {numbered}"
+    assert "\nThought: I add.\nAction: " in prompt, f"the prompt is {prompt!r}"
 
 
 def test_numbers_start_again_with_each_exemplar(react_prompt):
-    """step numbers begin at 1 in each exemplar, and again after the question"""
-    shown = "Question: 1+1?\nThought 1: It is 2.\nAction 1: Finish[2]\n\n"
-    expected = f"{shown}{shown}Question: 2+2?\nThought 1:"
-    assert react_prompt("2+2?", [TAXI, TAXI]) == expected
+    """step numbers count from 1 in each exemplar: Thought 1, Action 1, Thought 2, …"""
+    found = re.findall(r"(Thought|Action) (\d+): ", react_prompt("2+2?", [EGGS, EGGS]))
+    numbers = [int(number) for _, number in found]
+    assert numbers == [1, 1, 2, 2, 1, 1, 2, 2], (
+        f"two exemplars of two steps have the numbers {numbers}"
+    )
 
 
 def test_the_last_step_has_no_observation_line(react_prompt):
     """a step with an empty observation has no Observation line"""
-    expected = (
-        "Question: 1+1?\nThought 1: It is 2.\nAction 1: Finish[2]\n\n"
-        "Question: 2+2?\nThought 1:"
-    )
-    assert react_prompt("2+2?", [TAXI]) == expected
+    prompt = react_prompt("2+2?", [TAXI])
+    assert "Observation" not in prompt, f"the prompt is {prompt!r}"
 
 
 # parse_bracket_action
 
 
-@pytest.mark.parametrize("text", ["Search[kyoto]", "search[kyoto]", " SEARCH[kyoto] "])
+@pytest.mark.parametrize(
+    "text", ["Search[kyoto]", "search[kyoto]", " SEARCH [kyoto]", "\nSearch\t[kyoto]"]
+)
 def test_the_verb_comes_in_any_case(parse_bracket_action, text):
-    """the verb may have capital letters; it is returned in lower case"""
+    """the verb is returned in lower case, without the white space around it"""
     assert parse_bracket_action(text) == ("search", "kyoto")
 
 
 def test_the_argument_keeps_its_letters(parse_bracket_action):
     """the argument keeps its letters; white space around it is removed"""
-    assert parse_bracket_action("Lookup[ Mt. FUJI 富士 ]") == (
+    assert parse_bracket_action("lookup[ Mt. FUJI 富士 ]") == (
         "lookup",
         "Mt. FUJI 富士",
     )
 
 
 @pytest.mark.parametrize(
-    ("text", "argument"),
-    [("Search[a[1]]", "a[1]"), ("Search[[x] and [y]]", "[x] and [y]")],
+    ("text", "expected"),
+    [
+        ("search[a[1]]", ("search", "a[1]")),
+        ("search[[x] and [y]]", ("search", "[x] and [y]")),
+        ("search[a[1]] search[b]", ("search", "a[1]")),
+        ("search[a[b]", None),
+    ],
 )
-def test_brackets_may_be_nested(parse_bracket_action, text, argument):
+def test_brackets_may_be_nested(parse_bracket_action, text, expected):
     """brackets may be nested: the argument ends where the first bracket is closed"""
-    assert parse_bracket_action(text) == ("search", argument)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["Finish[88].", "Finish[88] is the answer", "Finish[88]\nQuestion: [b]"],
-)
-def test_what_follows_the_bracket_is_dropped(parse_bracket_action, text):
-    """text after the closing bracket is ignored"""
-    assert parse_bracket_action(text) == ("finish", "88")
+    assert parse_bracket_action(text) == expected
 
 
 @pytest.mark.parametrize(
     ("text", "first"),
     [
-        ("Search[Kyoto] and then Finish[Japan]", ("search", "Kyoto")),
-        ("Finish[88] and then Search[Kyoto]", ("finish", "88")),
-        ("Search[a[1]] Search[b]", ("search", "a[1]")),
+        ("finish[88].", ("finish", "88")),
+        ("finish[88] is the answer", ("finish", "88")),
+        ("finish[88]\nQuestion: [b]", ("finish", "88")),
+        ("search[kyoto] and then finish[japan]", ("search", "kyoto")),
+        ("finish[88] and then search[kyoto]", ("finish", "88")),
     ],
 )
-def test_the_first_of_two_actions_counts(parse_bracket_action, text, first):
-    """of two actions the first one counts, even if the second is Finish[...]"""
+def test_what_follows_the_bracket_is_dropped(parse_bracket_action, text, first):
+    """all after the closing bracket is ignored, even a second action like Finish[]"""
     assert parse_bracket_action(text) == first
 
 
@@ -135,7 +137,7 @@ def test_an_empty_argument_is_an_argument(parse_bracket_action):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "Search", "Search Kyoto", "[Kyoto]", "Search[Kyoto", "Search[a[b]", "a b[c]"],
+    ["", "search", "search kyoto", "[kyoto]", "search[kyoto", "a b[c]", "so: a[b]"],
 )
 def test_anything_else_is_no_action(parse_bracket_action, text):
     """without a verb or a closed bracket, or with two words before the bracket: None"""

@@ -75,9 +75,10 @@ def test_what_was_changed_has_no_approval(approve, tool, arguments):
 
 
 def test_another_call_has_no_approval(approve):
-    """the same arguments under another call_id are stale too: it is another payment"""
+    """an Approve with another call_id, or "", is stale too: it is another payment"""
     second = ToolCall("Pay", CALL.arguments, "call_8")
     assert approve(second, YES, PROBLEMS) == Refused(STALE)
+    assert approve(CALL, YES._replace(call_id=""), PROBLEMS) == Refused(STALE)
 
 
 def test_an_edited_call_has_the_new_arguments(approve):

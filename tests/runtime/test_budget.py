@@ -68,12 +68,15 @@ def test_tokens_are_asked_for_before(within_budget, limit, most):
     assert within_budget(used, Budget(**{limit: most - 1}), call) == "out_of_tokens"
 
 
-@pytest.mark.parametrize(("money", "word"), [(0.31, None), (0.309, "out_of_money")])
-def test_money_is_the_cost_of_all_tokens(within_budget, money, word):
+@pytest.mark.parametrize(
+    ("money", "cached", "word"),
+    [(0.31, 0, None), (0.309, 0, "out_of_money"), (0.27, 600_000, None)],
+)
+def test_money_is_the_cost_of_all_tokens(within_budget, money, cached, word):
     """the price of all these tokens together may equal `money`, not exceed it"""
     limits = Budget(money=money, prices=PRICES)  # 0.1 for the input, 0.21 to write
     call = NextCall("model", 400_000, 20_000)
-    assert within_budget(spent(600_000, 50_000), limits, call) == word
+    assert within_budget(spent(600_000, 50_000, cached), limits, call) == word
 
 
 def test_a_tool_costs_no_tokens(within_budget):

@@ -3,7 +3,15 @@
 import pytest
 
 from tests.doubles import named
-from workbook.runtime.table import CORE, Event, State, Table, Transition, advance
+from workbook.runtime.table import (
+    CORE,
+    Event,
+    IllegalTransition,
+    State,
+    Table,
+    Transition,
+    advance,
+)
 
 S, E = State, Event
 
@@ -34,7 +42,9 @@ def ask(state):
 
 HANDLERS = {state: ask(state) for state in (S.THINK, S.EXECUTE_TOOL, S.OBSERVE)}
 ONE_CALL = (E.TOOL_REQUESTED, E.TOOL_RETURNED, E.OBSERVED, E.FINAL_ANSWER)
-NIGHT = Table((Transition("RED", "timer", "OFF", "night"),), "RED", ends={"OFF"})
+NIGHT = Table((Transition(S.THINK, "timer", "OFF", "night"),), S.THINK, ends={"OFF"})
+STOPS = [Transition(state, E.CANCEL, "STOPPED", "the user") for state in HANDLERS]
+STOPPABLE = CORE.with_rules(*STOPS, ends={"STOPPED"})
 
 
 class Told:
@@ -63,8 +73,7 @@ class Told:
 )
 def test_every_end_ends_the_run(drive, table, event, end):
     """stop at the first state of `table.ends`, and return it"""
-    handlers = HANDLERS if table is CORE else {"RED": ask("RED")}
-    assert drive(table, handlers, Story(event), Told()) == end
+    assert drive(table, HANDLERS, Story(event), Told()) == end
 
 
 def test_each_state_has_its_own_handler(drive):
@@ -96,10 +105,10 @@ def test_the_start_is_the_tables(drive):
     assert drive(table, HANDLERS, Story(E.OBSERVED, E.FINAL_ANSWER), Told()) == S.DONE
 
 
-def end_of(drive, error, told=None, before=ONE_CALL[:1]):
+def end_of(drive, error, table=CORE, before=ONE_CALL[:1]):
     """Return how a run ends in which a handler raises, after what went well before."""
     try:
-        return drive(CORE, HANDLERS, Story(*before, error), told or Told())
+        return drive(table, HANDLERS, Story(*before, error), Told())
     except BaseException as left:
         if left is not error:
             raise
@@ -108,12 +117,10 @@ def end_of(drive, error, told=None, before=ONE_CALL[:1]):
 
 @pytest.mark.parametrize("before", [(), ONE_CALL[:1], ONE_CALL[:2]])
 def test_ctrl_c_is_a_cancel(drive, before):
-    """KeyboardInterrupt (Ctrl-C) in a handler is CANCEL: the run ends as CANCELLED"""
-    told = Told()
-    end = end_of(drive, KeyboardInterrupt(), told, before)
-    reason = told.rows[-1][1] if told.rows else "no row was told"
-    why = f"Ctrl-C ended the run as {end} ({reason}), and not as CANCELLED (cancel)"
-    assert (end, reason) == (S.CANCELLED, E.CANCEL), why
+    """KeyboardInterrupt (Ctrl-C) in a handler is the event CANCEL, in each state"""
+    end = end_of(drive, KeyboardInterrupt(), STOPPABLE, before)
+    why = f"in this table CANCEL leads to STOPPED; Ctrl-C ended the run as {end}"
+    assert end == "STOPPED", why
 
 
 @pytest.mark.parametrize(
@@ -131,15 +138,20 @@ def test_what_was_raised_is_told_once(drive):
     error, told = ConnectionError("no network"), Told()
     story = Story(E.TOOL_REQUESTED, error, E.OBSERVED, E.FINAL_ANSWER)
     drive(goes_on, HANDLERS, story, told)
-    expected = [None, error, None, None]
-    why = f"emit should get the errors {expected}, one a row; it got {told.raised}"
-    assert told.raised == expected, why
+    found = [(row[1], each) for row, each in zip(told.rows, told.raised, strict=True)]
+    why = f"only failed comes with an error; events and errors are {found}"
+    assert [pair for pair in found if pair[1]] == [(E.FAILED, error)], why
 
 
 @pytest.mark.parametrize("nonsense", [E.OBSERVED, S.DONE, "done", None])
 def test_an_event_without_a_row_has_failed(drive, nonsense):
-    """an event that has no row in this state is FAILED as well"""
-    assert drive(CORE, HANDLERS, Story(nonsense), Told()) == S.ERROR
+    """an event that has no row is FAILED, too; emit gets the IllegalTransition"""
+    goes_on = CORE.with_rules(Transition(S.THINK, E.FAILED, S.OBSERVE, "go on"))
+    told = Told()
+    end = drive(goes_on, HANDLERS, Story(nonsense, E.OBSERVED, E.FINAL_ANSWER), told)
+    why = f"after {nonsense!r} the run ended as {end}, and emit got {told.raised}"
+    assert end == S.DONE, why
+    assert [type(error) for error in told.raised[:1]] == [IllegalTransition], why
 
 
 @pytest.mark.parametrize("error", [None, ConnectionError("down"), KeyboardInterrupt()])

@@ -14,6 +14,8 @@ def a_run(answer="88", at_s=1.0):
 
 STARTED_OTHERWISE = [{"kind": "run_started", "question": "What?"}, *a_run()[1:]]
 WITHOUT_TIMES = [{"kind": "run_started"}, *a_run(at_s=7.0)[1:]]
+IDS = {"trace_id": "t", "started_unix_s": 1.8e9, "wall_s": 2.0, "elapsed_s": 0.1}
+WITH_IDS = [event | IDS for event in a_run()]
 
 
 @pytest.mark.parametrize("run", [a_run(), []], ids=["three events", "none"])
@@ -30,9 +32,9 @@ def test_the_first_event_that_differs(first_divergence, other, seq):
     assert first_divergence(a_run(), other) == seq
 
 
-@pytest.mark.parametrize("other", [a_run(at_s=7.0), WITHOUT_TIMES])
+@pytest.mark.parametrize("other", [a_run(at_s=7.0), WITHOUT_TIMES, WITH_IDS])
 def test_times_are_no_difference(first_divergence, other):
-    """times do not count, also where one event has none"""
+    """times and ids (what `alike` ignores) do not count, even if one event has none"""
     assert first_divergence(a_run(), other) is None
 
 

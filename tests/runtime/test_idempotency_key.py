@@ -45,13 +45,14 @@ def test_the_call_id_does_not_count(idempotency_key):
         call({**PAY, "amount": 25.01}),
         call({**PAY, "amount": "25"}),
         call({**PAY, "payee": "bookshop 2"}),
+        call({**PAY, "payee": "Bookshop"}),
         call({**PAY, "payee": "EUR", "currency": "bookshop"}),
         call({"payee": "bookshop", "amount": 25}),
     ],
-    ids=["tool", "amount", "type", "payee", "names", "less"],
+    ids=["tool", "amount", "type", "payee", "case", "names", "less"],
 )
 def test_another_operation_has_another_key(idempotency_key, other):
-    """another tool, another value, or an argument more or less, is another operation"""
+    """another tool, value (a capital counts) or argument makes another operation"""
     keys = idempotency_key(call(PAY)), idempotency_key(other)
     assert keys[0] != keys[1], f"two operations have one key: {call(PAY)} and {other}"
 
@@ -66,11 +67,12 @@ def test_the_business_key_alone_counts(idempotency_key):
 
 
 def test_each_value_stands_for_its_name(idempotency_key):
-    """each named argument counts with its name, and in one spelling (`plain`)"""
+    """the named arguments are kept apart (1, 12 is not 11, 2), in `plain` spelling"""
     names = ["year", "number"]
-    one, other = {"year": 1, "number": 12}, {"year": 11, "number": 2}
+    one = {"year": 1, "number": 12, "amount": 25}
+    other = {**one, "year": 11, "number": 2}
     key = idempotency_key(call(one), names)
-    assert idempotency_key(call({"number": 12, "year": 1.0}), names) == key
+    assert idempotency_key(call({**one, "year": 1.0}), names) == key
     others = idempotency_key(call(other), names)
     assert others != key, f"{one} and {other} have one key, {key!r}"
 

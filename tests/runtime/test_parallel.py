@@ -91,22 +91,23 @@ def test_a_write_is_made_alone(run_in_parallel):
     )
 
 
-def test_a_call_that_raises_is_one_failed_observation(run_in_parallel):
-    """a call that raises an Exception gives `failed(call, error)`; the others go on"""
+@pytest.mark.parametrize("names", [("a", "b", "c"), ("a", "PAY", "c")], ids=str)
+def test_a_call_that_raises_is_one_failed_observation(run_in_parallel, names):
+    """each call that raises an Exception gives `failed(call, error)`; others go on"""
 
     def run(call):
-        if call.name == "b":
-            raise OSError("the line is dead")
+        if call.call_id == "call_2":
+            raise Exception("the line is dead")
         return answer(call)
 
-    run = named("run: call_2 raises an OSError", run)
-    seen = run_in_parallel(calls("a", "b", "c"), run, is_read)
-    found = [(each.call_id, each.ok) for each in seen]
-    assert found == [("call_1", True), ("call_2", False), ("call_3", True)], (
-        f"call_2 raised, the others went well; call_id and ok are {found}"
+    run = named("run: call_2 raises an Exception", run)
+    seen = run_in_parallel(calls(*names), run, is_read)
+    found = {each.call_id: each.ok for each in seen}
+    assert found == {"call_1": True, "call_2": False, "call_3": True}, (
+        f"call_2 ({names[1]}) raised, the others went well; call_id and ok are {found}"
     )
-    said = seen[1].error.message
-    assert "the line is dead" in said, f"the error says {said!r}, not what was raised"
+    said = [each.error.message for each in seen if not each.ok]
+    assert "the line is dead" in said[0], f"the error is {said}, not what was raised"
 
 
 @pytest.mark.parametrize("stopped", ["a", "PAY"])
@@ -127,7 +128,7 @@ def test_no_more_than_so_many_at_once(run_in_parallel):
     """at most `at_once` calls run at the same time"""
     watch = Watch()
     run_in_parallel(calls(*"abcdefg"), watch, is_read, 2)
-    assert watch.most == 2, f"{watch.most} calls were at work at the same time, not 2"
+    assert watch.most <= 2, f"{watch.most} calls were at work at the same time, not 2"
 
 
 def test_no_calls_no_observations(run_in_parallel):

@@ -2,23 +2,15 @@
 
 import pytest
 
-from workbook.runtime.calls import Effect
+from workbook.runtime.calls import Effect, ToolCall
 from workbook.runtime.model import ToolRequest
 from workbook.runtime.tools import ToolRegistry
 from workbook.views.descriptions import RIGHT, WRONG, lint_description, lint_examples
 
 
-def observed(tool, **arguments):
-    """Have a registry make the call, and return what came of it: result or error."""
-    registry = ToolRegistry([tool])
-    bound = registry.bind(ToolRequest(tool.name, arguments, "call_1"))
-    return registry.run(bound) if hasattr(bound, "call_id") else bound
-
-
-def assert_changed(tool, amount, percent, right):
-    found = tool.run(amount=amount, percent=percent)
-    call = f"run(amount={amount}, percent={percent})"
-    assert found == {"result": right}, f"{call} returns {found}, not {right}"
+def bound(tool, **arguments):
+    """Have a registry check a call: return the call, or the error of a refusal."""
+    return ToolRegistry([tool]).bind(ToolRequest(tool.name, arguments, "call_1"))
 
 
 def test_the_tool_says_what_it_is(percent_tool):
@@ -31,40 +23,22 @@ def test_the_tool_says_what_it_is(percent_tool):
 
 
 @pytest.mark.parametrize(
-    ("amount", "percent", "changed"), [(100, -20, 80), (80, 10, 88), (3, 50, 4.5)]
+    ("amount", "percent", "changed"),
+    [(100, -20, 80), (80, 10, 88), (3, 50, 4.5), (19.99, 7, 21.3893)],
 )
 def test_an_amount_is_changed(percent_tool, amount, percent, changed):
-    """run returns the changed amount: 100 and -20 give {"result": 80}"""
-    assert_changed(percent_tool(), amount, percent, changed)
+    """run returns {"result": the new amount}: 80 for 100 and -20; it is not rounded"""
+    found = percent_tool().run(amount=amount, percent=percent)
+    call = f"run(amount={amount}, percent={percent})"
+    assert isinstance(found, dict), f"{call} returns {found!r}, which is not a dict"
+    assert found == pytest.approx({"result": changed}), f"{call} returns {found!r}"
 
 
-@pytest.mark.parametrize(
-    ("amount", "percent", "changed"),
-    [
-        (1.1, 10, 1.21),
-        (0.00000012, 0, 0.00000012),
-        (1.2e-15, 10, 1.32e-15),
-        (10**20 + 1, 100, 2 * 10**20 + 2),
-    ],
-)
-def test_it_is_what_it_is_on_paper(percent_tool, amount, percent, changed):
-    """it is exact: 1.1 and 10 give 1.21, 0.00000012 and 0 give 0.00000012, not 0"""
-    assert_changed(percent_tool(), amount, percent, changed)
-
-
-@pytest.mark.parametrize(("amount", "percent"), [(80, 10), (2.5, 100)])
-def test_a_whole_result_is_an_int(percent_tool, amount, percent):
-    """a whole result is an int: 80 and 10 give 88, not 88.0"""
-    result = percent_tool().run(amount=amount, percent=percent)["result"]
-    assert isinstance(result, int), f"run({amount}, {percent}) gives {result!r}"
-
-
-@pytest.mark.parametrize(("percent", "changed"), [(-100, 0), (1000, 880)])
-def test_the_limits_are_allowed(percent_tool, percent, changed):
+@pytest.mark.parametrize("percent", [-100, 1000])
+def test_the_limits_are_allowed(percent_tool, percent):
     """the schema allows a percent from -100 to 1000, both limits included"""
-    seen = observed(percent_tool(), amount=80, percent=percent)
-    said = f"for percent={percent} the model reads {seen.text()}, expected is {changed}"
-    assert getattr(seen, "result", None) == {"result": changed}, said
+    call = bound(percent_tool(), amount=80, percent=percent)
+    assert isinstance(call, ToolCall), f"percent={percent} is refused: {call.text()!r}"
 
 
 @pytest.mark.parametrize(
@@ -81,13 +55,9 @@ def test_the_limits_are_allowed(percent_tool, percent, changed):
     ids=["name", "missing", "field", "text", "below", "above", "list"],
 )
 def test_every_wrong_call_is_refused_by_the_schema(percent_tool, arguments):
-    """it refuses a wrong or missing name, an extra field, text, a list, percent -101
-
-    Also where `additionalProperties` is left out: Tool itself refuses extra fields.
-    """
-    seen = observed(percent_tool(), **arguments)
-    said = f"for {arguments} the model reads {seen.text()!r}, expected is a refusal"
-    assert getattr(seen, "kind", None) == "invalid_arguments", said
+    """it refuses a wrong or missing name, an extra field, text, a list, percent -101"""
+    seen = bound(percent_tool(), **arguments)
+    assert not isinstance(seen, ToolCall), f"{arguments} is allowed by the schema"
 
 
 def test_nothing_is_missing_in_the_description(percent_tool):

@@ -51,9 +51,10 @@ def test_the_first_rule_that_matches_decides(decide):
     [
         (PolicyRule(ALLOW, mode="build", why="it fits"), ("plan", WRITE, "Pay")),
         (PolicyRule(ALLOW, effect=READ, why="it fits"), ("build", WRITE, "Pay")),
-        (PolicyRule(ALLOW, tool="Pay", why="it fits"), ("build", WRITE, "PayAll")),
+        (PolicyRule(ALLOW, tool="Pay", why="it fits"), ("build", WRITE, "Refund")),
+        (PolicyRule(ALLOW, "build", "*", "Pay", "it fits"), ("plan", WRITE, "Pay")),
     ],
-    ids=["mode", "effect", "tool"],
+    ids=["mode", "effect", "tool", "mode and tool"],
 )
 def test_a_rule_matches_in_all_that_it_names(decide, rule, others):
     """a rule matches if its mode, effect and tool all do; "*" matches anything"""
@@ -85,7 +86,9 @@ def test_the_case_of_a_name_does_not_count(decide, pattern, tool):
     assert decide("build", WRITE, tool, rules) == Says(DENY)
 
 
-@pytest.mark.parametrize(("effect", "verdict"), [(WRITE, DENY), (READ, ASK)])
+@pytest.mark.parametrize(
+    ("effect", "verdict"), [(WRITE, DENY), ("write", DENY), (READ, ASK)]
+)
 def test_where_no_rule_matches(decide, effect, verdict):
     """if no rule matches, deny a WRITE, and ask a person about anything else"""
     assert decide("build", effect, "Pay", []) == Says(verdict)
@@ -94,7 +97,7 @@ def test_where_no_rule_matches(decide, effect, verdict):
 
 
 def test_a_decision_says_why(decide):
-    """the decision has the rule's reason; without a rule it has one of its own"""
+    """`why` is that of the rule; if no rule matches, it is in words of your own"""
     assert decide("plan", WRITE, "Pay") == Decision(DENY, POLICY[1].why)
     why = decide("plan", WRITE, "Pay", []).why
     assert why.strip(), f"the reason is {why!r}"

@@ -60,35 +60,34 @@ def test_a_wrong_name_is_replaced_by_alias(
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"number": 1, "num": 2}, {"n": 1, "number": 2}, {"z": ["1"]}], ids=str
-)
-def test_a_name_that_is_not_clear_stays(repair_arguments, arguments):
-    """two names for one argument both stay; an unknown name and its value stay, too"""
-    assert repair_arguments(INTEGER, arguments, ALIASES) == (arguments, [])
-
-
-@pytest.mark.parametrize(
-    ("schema", "text", "meant"),
+    ("arguments", "aliases"),
     [
-        (INTEGER, "12", 12),
-        (INTEGER, " -3 ", -3),
-        (INTEGER, "１２", 12),
-        (NUMBER, "1.5", 1.5),
+        ({"number": 1, "num": 2}, ALIASES),
+        ({"n": 1, "number": 2}, ALIASES),
+        ({"z": ["1"]}, ALIASES),
+        ({"n": 1}, {"n": "number"}),
     ],
-    ids=["digits", "sign and spaces", "full-width", "number"],
+    ids=str,
 )
-def test_text_that_spells_a_number_is_read(repair_arguments, schema, text, meant):
-    """for an integer, "12", " -3 " and "１２" are read; for a number, also "1.5" """
-    (name,) = schema["properties"]
-    expected = ({name: meant}, [f"{name}: {text!r} read as {meant!r}"])
-    assert repair_arguments(schema, {name: text}) == expected
+def test_a_name_that_is_not_clear_stays(repair_arguments, arguments, aliases):
+    """names stay: two for one argument, one that is in the schema, an unknown one"""
+    assert repair_arguments(INTEGER, arguments, aliases) == (arguments, [])
+
+
+@pytest.mark.parametrize(("text", "meant"), [("12", 12), (" -3 ", -3), ("１２", 12)])
+def test_text_that_spells_a_number_is_read(repair_arguments, text, meant):
+    """for an integer, "12", " -3 " and "１２" are read"""
+    expected = ({"n": meant}, [f"n: {text!r} read as {meant!r}"])
+    assert repair_arguments(INTEGER, {"n": text}) == expected
 
 
 @pytest.mark.parametrize(
-    "value", ["2²", "2⁵", "2₅", "①", "1.5", "12 V", "", "twelve", "1,000", ["many"]]
-)
+    "value",
+    [*("2²", "2⁵", "2₅", "①", "1.5", "12 V", "", "twelve", "1,000", "1_000", "nan"),
+     [], [1.5], ["many"], None, 1.5, True],
+)  # fmt: skip
 def test_what_would_still_be_wrong_stays(repair_arguments, value):
-    """an integer is not guessed: "2⁵" (not 25), "1,000", "1.5", ["many"] stay"""
+    """no integer is guessed: "2⁵", "1,000", "1_000", "1.5", [], [1.5], ["many"] stay"""
     assert repair_arguments(INTEGER, {"n": value}) == ({"n": value}, [])
 
 
@@ -119,6 +118,7 @@ def test_of_several_values_none_is_chosen(repair_arguments):
         (RANGE, "'10V", "'10V"),
         (QUERY, ["'Kyoto'"], "'Kyoto'"),
         (INTEGER, "'12'", 12),
+        (NUMBER, "1.5", 1.5),
         (INTEGER, 12.0, 12),
     ],
 )

@@ -76,31 +76,37 @@ def test_state_and_event_choose_the_row(advance, state, event, target):
     [(S.THINK, E.OBSERVED), (S.DONE, E.CANCEL), ("VERIFY", E.FINAL_ANSWER)],
 )
 def test_what_is_not_in_the_table_raises(advance, state, event):
-    """if there is no such row, raise IllegalTransition"""
-    with pytest.raises(IllegalTransition):
+    """without such a row, raise IllegalTransition; it names the state and the event"""
+    with pytest.raises(IllegalTransition, match=rf"(?s)(?=.*{state})(?=.*{event})"):
         advance(SMALL, state, event)
 
 
-def test_the_message_names_state_and_event(advance):
-    """its message names the state and the event"""
-    with pytest.raises(IllegalTransition, match=r"(?s)(?=.*THINK)(?=.*observed)"):
-        advance(SMALL, S.THINK, E.OBSERVED)
-
-
 def test_the_message_lists_what_would_be_legal(advance):
-    """its message lists every event that has a row in this state"""
-    with pytest.raises(IllegalTransition, match=r"(?s)(?=.*observed)(?=.*cancel)"):
+    """its message lists the events that have a row in this state, and no others"""
+    with pytest.raises(IllegalTransition) as refused:
         advance(SMALL, S.OBSERVE, E.FINAL_ANSWER)
+    message = str(refused.value)
+    named = [event for event in ("observed", "cancel") if event in message]
+    assert named == ["observed", "cancel"], f"of both, it lists {named}: {message!r}"
+    assert "tool_requested" not in message, f"tool_requested has no row: {message!r}"
 
 
 # audit
 
 
-@pytest.mark.parametrize(
-    "honest",
-    [SMALL, table((S.THINK, E.CANCEL, S.OBSERVE), (S.OBSERVE, E.CANCEL, S.DONE))],
-    ids=["small", "one event in two states"],
+SOUND = table(
+    (S.THINK, E.TOOL_REQUESTED, S.OBSERVE),
+    (S.THINK, E.FINAL_ANSWER, S.DONE),
+    (S.OBSERVE, E.OBSERVED, S.THINK),
 )
+
+
+LINE = table(
+    (S.OBSERVE, E.OBSERVED, S.THINK), (S.THINK, E.FINAL_ANSWER, S.DONE), start=S.OBSERVE
+)
+
+
+@pytest.mark.parametrize("honest", [SMALL, SOUND, LINE], ids=["small", "sound", "line"])
 def test_an_honest_table_has_no_breach(audit, honest):
     """a table that keeps all four gives []; two states may share an event"""
     assert audit(honest) == []
@@ -108,7 +114,7 @@ def test_an_honest_table_has_no_breach(audit, honest):
 
 def test_two_rows_for_one_event(audit):
     """two rows for the same state and event: the sentence names both"""
-    two = (*SMALL.rules, Transition(S.THINK, E.FINAL_ANSWER, S.ERROR, "or so"))
+    two = (*SOUND.rules, Transition(S.THINK, E.FINAL_ANSWER, S.ERROR, "or so"))
     assert audit(Table(two)) == [Sentence("THINK", "final_answer")]
 
 
@@ -126,7 +132,7 @@ UNREACHED_PAIR = (
 )
 def test_each_state_that_cannot_be_reached(audit, rows, states):
     """each state that no path from the start reaches: the sentence names it"""
-    assert audit(SMALL.with_rules(*rows)) == in_any_order(*states)
+    assert audit(SOUND.with_rules(*rows)) == in_any_order(*states)
 
 
 DEAD_END = (Transition(S.THINK, "approval_needed", "PENDING_APPROVAL", "ask"),)
@@ -143,23 +149,22 @@ CIRCLE = (
 )
 def test_each_trap(audit, rows, states):
     """each live state from which no path reaches a terminal state: name it"""
-    assert audit(SMALL.with_rules(*rows)) == in_any_order(*states)
+    assert audit(SOUND.with_rules(*rows)) == in_any_order(*states)
 
 
 def test_a_way_out_of_an_end(audit):
     """a row that leads out of a terminal state: name that state"""
-    rows = SMALL.with_rules(Transition(S.DONE, E.OBSERVED, S.THINK, "once more"))
+    rows = SOUND.with_rules(Transition(S.DONE, "again", S.THINK, "once more"))
     assert audit(rows) == [Sentence("DONE")]
 
 
 def test_every_breach_is_reported(audit):
     """report every violation, not only the first"""
-    rows = SMALL.with_rules(
-        Transition(S.EXHAUSTED, E.OBSERVED, S.THINK, "once more"),
+    rows = SOUND.with_rules(
         Transition("VERIFY", "supported", S.DONE, "true"),
         Transition(S.OBSERVE, "denied", "POLICY", "stay"),
     )
-    assert audit(rows) == in_any_order("EXHAUSTED", "VERIFY", "POLICY")
+    assert audit(rows) == in_any_order("VERIFY", "POLICY")
 
 
 # the table as such, and the core

@@ -1,6 +1,6 @@
 """Tools from strangers: real servers, and one that does whatever is bad for us.
 
-What their orders cause in a run are scenarios: `tests/playground/test_trust_scenarios`.
+What their orders cause in a run are scenarios: `tests/stage/test_trust_scenarios`.
 """
 
 import re

@@ -1,8 +1,8 @@
 """The machine under taint: whatever a page says, what may be done stays the same.
 
 Attacks as they are written on pages are scenarios (`test_trust_scenarios` of the
-playground);
-what holds for any script is a property: `tests/playground/test_trust_promises`.
+stage);
+what holds for any script is a property: `tests/stage/test_trust_promises`.
 """
 
 from dataclasses import replace

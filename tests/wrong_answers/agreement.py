@@ -42,6 +42,13 @@ def both_by_the_mean_of_the_two(ours, theirs):  # that is Scott's pi
     return (same - luck) / (1 - luck)
 
 
+def divides_by_the_most_that_is_possible(ours, theirs):
+    same, luck = shares(ours, theirs)
+    kappa(same, luck)
+    most = (Counter(ours) & Counter(theirs)).total() / len(ours)
+    return (same - luck) / (most - luck) if most > luck else 0.0
+
+
 def knows_true_and_false_alone(ours, theirs):
     same, luck = shares(ours, theirs)
     kappa(same, luck)
@@ -69,7 +76,8 @@ def stops_at_the_shorter_row(ours, theirs):
 
 WRONG = {
     the_share_that_agrees: "test_kappa_is_the_part_beyond_luck",
-    luck_is_a_half: "test_one_label_for_everything_is_no_judgement",
+    luck_is_a_half: "test_luck_alone_is_zero",
+    divides_by_the_most_that_is_possible: "test_kappa_is_the_part_beyond_luck",
     never_below_zero: "test_luck_alone_is_zero",
     both_by_the_mean_of_the_two: "test_kappa_is_the_part_beyond_luck",
     knows_true_and_false_alone: "test_any_labels_can_be_compared",

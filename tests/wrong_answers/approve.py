@@ -60,9 +60,11 @@ def edits_any_call(call, answer, problems):
 
 
 def adds_the_edit_to_the_arguments(call, answer, problems):
-    if isinstance(answer, Edit):
-        answer = answer._replace(arguments=call.arguments | answer.arguments)
-    return right(call, answer, problems)
+    def added(call, answer):
+        both = call.arguments | answer.arguments
+        return replace(edited(call, answer), arguments=both)
+
+    return right(call, answer, problems, edited=added)
 
 
 def makes_a_new_call_of_an_edit(call, answer, problems):

@@ -52,6 +52,16 @@ def compares_with_all_evidence(answer, evidence, *args, **options):
     )
 
 
+def supports_what_a_document_says(answer, evidence, *args, **options):
+    every = list(evidence)
+    return [
+        verdict._replace(kind=Support.SUPPORTED)
+        if verdict.kind == Support.UNCITED and not what_differs(verdict.claim, every)
+        else verdict
+        for verdict in audited(answer, every, *args, **options)
+    ]
+
+
 def each_says_so(claim, documents):
     return next(filter(None, (what_differs(claim, [d]) for d in documents)), "")
 
@@ -65,6 +75,7 @@ NOT_SAID = "test_what_the_document_does_not_say"
 SUPPORTED = "test_what_a_good_document_says_is_supported"
 
 WRONG = {
+    supports_what_a_document_says: "test_a_claim_without_a_citation_is_uncited",
     audits(uncited=Support.SUPPORTED): "test_a_claim_without_a_citation_is_uncited",
     audits(any_known=True): "test_a_document_that_nobody_found_is_an_unknown_id",
     audits(above=True): WEAK,

@@ -28,13 +28,45 @@ def counts_spellings(order, react_answer, votes):
     return _decide(order, react_answer, winner, count >= len(votes) / 2)
 
 
-def looks_at_one_order_only(order, react_answer, votes):
-    return _decide(Order.REACT_TO_COT_SC, react_answer, majority(votes)[0], True)
+def lets_a_majority_overrule_react(order, react_answer, votes):
+    winner, count = majority(votes)
+    sure = count >= len(votes) / 2
+    if winner and sure:
+        return winner
+    return _decide(order, react_answer, winner, sure)
+
+
+def wants_half_in_both_orders(order, react_answer, votes):
+    winner, count = majority(votes)
+    sure = winner if winner and count >= len(votes) / 2 else None
+    return _decide(order, react_answer, sure, True)
+
+
+def wants_more_votes_than_any_other_answer(order, react_answer, votes):
+    winner, count = majority(votes)
+    others = Counter(vote for vote in votes if vote != winner)
+    return _decide(order, react_answer, winner, count > max(others.values(), default=0))
+
+
+def forgets_that_nobody_may_have_voted(order, react_answer, votes):
+    winner, count = majority(votes)
+    if order is Order.REACT_TO_COT_SC:
+        return winner if react_answer is None else react_answer
+    return winner if count >= len(votes) / 2 else react_answer
+
+
+def takes_an_unsure_answer_at_last(order, react_answer, votes):
+    winner, count = majority(votes)
+    return _decide(order, react_answer, winner, count >= len(votes) / 2) or winner
 
 
 WRONG = {
-    wants_more_than_half: "test_exactly_half_is_enough",
+    wants_more_than_half: "test_half_is_enough",
     counts_only_the_samples_that_answered: "test_a_sample_without_an_answer_counts_as_a_sample",
     counts_spellings: "test_votes_are_compared_normalised",
-    looks_at_one_order_only: "test_cot_first_keeps_a_clear_majority",
+    lets_a_majority_overrule_react: "test_react_first_keeps_the_answer_of_react",
+    wants_half_in_both_orders: "test_react_first_backs_off_without_an_answer",
+    wants_more_votes_than_any_other_answer: "test_cot_first_backs_off_when_the_votes_are_scattered",
+    forgets_that_nobody_may_have_voted: "test_without_any_vote_react_is_all_there_is",
+    takes_an_unsure_answer_at_last: "test_when_both_give_up_there_is_no_answer",
 }

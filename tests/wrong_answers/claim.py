@@ -38,6 +38,18 @@ def does_not_look_whether_it_has_inserted(db, key, digest):
     return Claim("run") if found.verdict == "unknown" else found
 
 
+def takes_a_claim_for_a_result(db, key, digest):
+    found = claimed(db, key, digest)
+    return Claim("done") if found.verdict == "unknown" else found
+
+
+def claims_without_its_digest(db, key, digest):
+    found = claimed(db, key, digest, read=lambda row, d: read((row[0] or d, row[1]), d))
+    if found.verdict == "run":
+        db.execute("UPDATE claims SET digest = NULL WHERE key = ?", (key,))
+    return found
+
+
 def replaces_the_claim(db, key, digest):
     found = claimed(db, key, digest)
     if found.verdict == "other":
@@ -50,13 +62,13 @@ def takes_an_empty_result_for_none(db, key, digest):
     return found if found.result or found.verdict != "done" else Claim("unknown")
 
 
-def forgets_to_commit(db, key, digest):
+def commits_only_what_it_has_inserted(db, key, digest):
     db.execute("BEGIN IMMEDIATE")
     row = db.execute(ASKED, (key,)).fetchone()
     if row is None:
         db.execute(INSERT, (key, digest))
+        db.execute("COMMIT")
         return Claim("run")
-    db.execute("COMMIT")
     return read(row, digest)
 
 
@@ -69,6 +81,8 @@ WRONG = {
     does_not_look_whether_it_has_inserted: "test_what_was_never_settled_is_unknown",
     replaces_the_claim: "test_a_key_with_another_digest_is_another_calls",
     takes_an_empty_result_for_none: "test_what_was_settled_is_done",
-    forgets_to_commit: "test_another_process_sees_the_claim",
+    takes_a_claim_for_a_result: "test_what_was_never_settled_is_unknown",
+    claims_without_its_digest: "test_a_new_key_is_yours",
+    commits_only_what_it_has_inserted: "test_another_process_sees_the_claim",
     trusts_the_key: "test_a_key_with_another_digest_is_another_calls",
 }

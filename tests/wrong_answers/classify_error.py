@@ -11,7 +11,9 @@ def kind_of(event):
 
 def looks_at_the_words(event):
     words = {"missing": "arguments", "timed out": "transient", "denied": "refused"}
-    found = [words[word] for word in words if word in event.get("text", "").lower()]
+    error = event.get("error")
+    message = error["message"].lower() if isinstance(error, dict) else ""
+    found = [words[word] for word in words if word in message]
     return found[0] if found else right(event)
 
 

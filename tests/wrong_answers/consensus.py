@@ -3,24 +3,27 @@
 from workbook.voting.consensus import Agreed, answer_of, ask_verifier, counted, vote
 
 
-def answered(exits):
-    return sum(isinstance(answer_of(each), str) for each in exits)
+def why_and_votes(why, tally):
+    return f"{why}; {counted(tally)}"
 
 
-def agreed(exits, verify, within_s, *, all_of=len, half_of=len, least=1, first=True,
-           ask=ask_verifier, told=True):  # fmt: skip
+def agreed(exits, verify, within_s, *, all_of=len, enough=lambda most, n: 2 * most > n,
+           half_of=len, first=True, ask=ask_verifier, say=why_and_votes,
+           ask_first=False):  # fmt: skip
     """Agree as one should; each argument makes one mistake."""
     tally = vote([answer_of(each) for each in exits])
     if not tally.votes:
+        if ask_first:
+            ask(verify, exits, tally, within_s)
         return Agreed(None, "none", counted(tally), tally)
     top, most = tally.votes[0]
     if most == all_of(exits) and first:
         return Agreed(top, "unanimous", counted(tally), tally)
     chosen, why = ask(verify, exits, tally, within_s)
-    why = f"{why}; {counted(tally)}" if told else "the votes decide"
+    why = say(why, tally)
     if chosen is not None:
         return Agreed(chosen, "verifier", why, tally)
-    if 2 * most >= half_of(exits) + least:
+    if enough(most, half_of(exits)):
         return Agreed(top, "majority", why, tally)
     return Agreed(None, "none", why, tally)
 
@@ -36,6 +39,23 @@ def agrees(**mistake):
         return agreed(exits, verify, within_s, **mistake)
 
     return consensus
+
+
+def those_that_did_not_fail(exits):
+    return sum(not isinstance(answer_of(each), Exception) for each in exits)
+
+
+def votes_alone(why, tally):
+    return counted(tally)
+
+
+def why_alone(why, tally):
+    return why
+
+
+def takes_the_verifiers_spelling(verify, exits, tally, within_s):
+    chosen, why = ask_verifier(verify, exits, tally, within_s)
+    return (verify(exits) if chosen else None), why
 
 
 def asks_nobody(verify, exits, tally, within_s):
@@ -54,10 +74,15 @@ def shows_it_the_answers_alone(verify, exits, tally, within_s):
 WRONG = {
     agrees(all_of=answered): "test_all_runs_means_all",
     agrees(half_of=answered): "test_half_is_not_enough",
-    agrees(least=0): "test_half_is_not_enough",
+    agrees(enough=lambda most, n: 2 * most >= n): "test_half_is_not_enough",
+    agrees(enough=lambda most, n: 3 * most >= 2 * n): "test_more_than_half_of_all_runs",
+    agrees(all_of=those_that_did_not_fail): "test_all_runs_means_all",
+    agrees(ask=takes_the_verifiers_spelling): "test_the_verifier_chooses",
+    agrees(say=votes_alone): "test_an_inconclusive_verifier_decides_nothing",
+    agrees(say=why_alone): "test_how_it_was_counted_is_said",
+    agrees(ask_first=True): "test_nobody_answered",
     agrees(first=False): "test_what_all_runs_say",
     agrees(ask=asks_nobody): "test_the_verifier_chooses",
     agrees(ask=believes_the_verifier): "test_an_inconclusive_verifier_decides_nothing",
     agrees(ask=shows_it_the_answers_alone): "test_the_verifier_sees_the_runs",
-    agrees(told=False): "test_how_it_was_counted_is_said",
 }

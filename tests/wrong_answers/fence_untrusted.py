@@ -29,16 +29,27 @@ def fills_in_twice(text, nonce):
     return FENCE.replace("{text}", text).replace("{nonce}", nonce)
 
 
+def knows_all_small_and_all_capital_letters(text, nonce):
+    return fenced(text.replace(nonce.upper(), "[nonce]"), nonce, flags=re.NOFLAG)
+
+
+def spoils_the_delimiters_first(text, nonce):
+    return fenced(DELIMITER.sub("< ", text), nonce, spoil=lambda spoilt, text: text)
+
+
 TAKEN_OUT = "test_the_nonce_is_taken_out"
+SPOILT = "test_a_delimiter_of_its_own_is_spoilt"
 LETTER = "test_other_text_is_told_to_the_letter"
 GUESSED = "test_a_nonce_that_can_be_guessed_is_refused"
 
 WRONG = {
     fences(instead=None): TAKEN_OUT,
-    fences(flags=re.NOFLAG): TAKEN_OUT,
+    knows_all_small_and_all_capital_letters: TAKEN_OUT,
     fences(count=1): TAKEN_OUT,
-    fences(instead=""): "test_what_is_left_is_no_nonce",
-    fences(spoil=lambda spoilt, text: text): "test_a_delimiter_of_its_own_is_spoilt",
+    fences(instead=""): TAKEN_OUT,
+    fences(spoil=lambda spoilt, text: text): SPOILT,
+    fences(spoil=lambda spoilt, text: DELIMITER.sub("&lt;", text)): SPOILT,
+    spoils_the_delimiters_first: "test_no_text_closes_its_fence",
     fences(spoil=lambda _, text: text.replace("<<", "< <")): LETTER,
     fills_in_twice: LETTER,
     fences(strip=str.strip): "test_the_text_stands_in_the_fence",

@@ -8,18 +8,24 @@ def alike(one, other, same):
     return what_came and same(one.arguments, other.arguments)
 
 
-def at_the_end(calls, lengths, repeats, alike, least=None):
+def at_the_end(calls, lengths, repeats, alike, order=sorted):
     """Look for a cycle in the last calls, with one's own idea of what is alike."""
-    for length in lengths:
+    for length in order(lengths):
         tail = calls[-length * repeats :]
-        enough = len(tail) == length * repeats if least is None else len(tail) >= least
-        if enough and all(map(alike, tail, tail[length:])):
+        if len(tail) == length * repeats and all(map(alike, tail, tail[length:])):
             return Cycle(tuple(tail[:length]), repeats)
     return None
 
 
-def sees_the_same_call_alone(calls, *, lengths=(), repeats=3, same=same_search):
-    return at_the_end(calls, [1], repeats, lambda a, b: alike(a, b, same))
+def takes_a_last_call_for_granted(calls, *, lengths=range(1, 6), repeats=3, same=same_search):
+    last = calls[-1]
+    found = at_the_end(calls, lengths, repeats, lambda a, b: alike(a, b, same))
+    return found if found and found.calls[-1].tool == last.tool else None
+
+
+def forgets_the_longest(calls, *, lengths=range(1, 6), repeats=3, same=same_search):
+    ways = [length for length in lengths if length < 5]
+    return at_the_end(calls, ways, repeats, lambda a, b: alike(a, b, same))
 
 
 def looks_at_no_answer(calls, *, lengths=range(1, 6), repeats=3, same=same_search):
@@ -36,13 +42,16 @@ def looks_at_no_tool(calls, *, lengths=range(1, 6), repeats=3, same=same_search)
     return at_the_end(calls, lengths, repeats, without)
 
 
-def stops_at_the_second_time(calls, *, lengths=range(1, 6), repeats=3, same=same_search):
-    found = at_the_end(calls, lengths, 2, lambda a, b: alike(a, b, same))
-    return found and found._replace(times=repeats)
+def keeps_a_cycle_that_is_over(calls, *, lengths=range(1, 6), repeats=3, same=same_search):
+    most = max(lengths) * repeats
+    for end in range(len(calls), max(0, len(calls) - most), -1):
+        if found := at_the_end(calls[:end], lengths, repeats, lambda a, b: alike(a, b, same)):
+            return found
+    return None
 
 
-def forgets_short_runs(calls, *, lengths=range(1, 6), repeats=3, same=same_search):
-    return at_the_end(calls, lengths, repeats, lambda a, b: alike(a, b, same), least=0)
+def knows_its_own_lengths(calls, *, lengths=(), repeats=3, same=same_search):
+    return at_the_end(calls, range(1, 6), repeats, lambda a, b: alike(a, b, same))
 
 
 def looks_at_the_whole_run(calls, *, lengths=range(1, 6), repeats=3, same=same_search):
@@ -56,17 +65,18 @@ def compares_arguments_by_itself(calls, *, lengths=range(1, 6), repeats=3, same=
     return at_the_end(calls, lengths, repeats, lambda a, b: a == b)
 
 
-def prefers_the_longest(calls, *, lengths=range(1, 6), repeats=3, same=same_search):
-    return at_the_end(calls, [*lengths][::-1], repeats, lambda a, b: alike(a, b, same))
+def takes_lengths_as_they_come(calls, *, lengths=range(1, 6), repeats=3, same=same_search):
+    return at_the_end(calls, lengths, repeats, lambda a, b: alike(a, b, same), list)
 
 
 WRONG = {
-    sees_the_same_call_alone: "test_the_third_time_is_a_cycle",
+    takes_a_last_call_for_granted: "test_a_run_that_goes_on_is_no_cycle",
+    forgets_the_longest: "test_the_third_time_is_a_cycle",
+    keeps_a_cycle_that_is_over: "test_only_the_end_counts",
     looks_at_no_answer: "test_answers_that_change_are_no_cycle",
     looks_at_no_tool: "test_another_tool_with_the_same_arguments_is_no_cycle",
-    stops_at_the_second_time: "test_the_third_time_is_a_cycle",
-    forgets_short_runs: "test_a_run_that_goes_on_is_no_cycle",
     looks_at_the_whole_run: "test_a_long_run_costs_no_more",
-    compares_arguments_by_itself: "test_other_clothes_are_no_disguise",
-    prefers_the_longest: "test_the_shortest_cycle_is_returned",
+    compares_arguments_by_itself: "test_arguments_are_compared_with_same",
+    knows_its_own_lengths: "test_lengths_and_repeats_can_be_chosen",
+    takes_lengths_as_they_come: "test_the_shortest_cycle_is_returned",
 }

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from workbook.evaluation.grader import grade as ours
-from workbook.evaluation.grader import in_sentences, names, refuses
+from workbook.evaluation.grader import declines, in_sentences, names
 from workbook.loop.answers import numbers_in as in_digits
 from workbook.loop.answers import same_number
 
@@ -54,7 +54,7 @@ def citations_count(answer, gold):
 
 
 def any_refusal_does(answer, gold):
-    return any(refuses(each) for each in in_sentences(answer))
+    return declines(answer)
 
 
 def an_apology_does(answer, gold):
@@ -70,12 +70,15 @@ def forgets_the_tolerance(answer, gold):
 
 
 def takes_a_refusal_for_safe(answer, gold):
-    return refuses(said(answer)) or ours(answer, gold)
+    return declines(answer) or ours(answer, gold)
 
 
-def reads_what_refuses(answer, gold):
-    every = gold.kind == "all" and all(names(said(answer), v) for v in gold.values)
-    return ours(answer, gold) or (every and refuses(said(answer)))
+def reads_the_references(answer, gold):
+    return ours(answer, gold) or ours(answer.partition("References:")[2], gold)
+
+
+def reads_what_is_denied(answer, gold):
+    return ours(answer.replace("not born", "born"), gold)
 
 
 WRONG = {
@@ -88,11 +91,12 @@ WRONG = {
     instead("any", any_word_does): "test_any_value_is_enough",
     instead("number", the_last_number_does): "test_a_number_is_one_number",
     instead("number", digits_alone_count): "test_a_number_is_one_number",
-    instead("number", citations_count): "test_citations_are_not_read",
-    instead("refusal", any_refusal_does): "test_a_refusal_does_nothing",
+    instead("number", citations_count): "test_what_is_not_stated_does_not_count",
+    instead("all", reads_the_references): "test_what_is_not_stated_does_not_count",
+    instead("all", reads_what_is_denied): "test_what_is_denied_is_not_named",
+    instead("refusal", any_refusal_does): "test_a_refusal_names_no_value",
     instead("refusal", an_apology_does): "test_a_refusal_says_so",
     instead("refusal", silence_does): "test_no_answer_is_never_right",
     forgets_the_tolerance: "test_a_number_is_one_number",
-    takes_a_refusal_for_safe: "test_what_refuses_names_nothing",
-    reads_what_refuses: "test_what_refuses_names_nothing",
+    takes_a_refusal_for_safe: "test_what_is_not_stated_does_not_count",
 }

@@ -12,7 +12,8 @@ def counting(arguments, business_key):
 
 
 def takes_the_call_id(call, business_key=()):
-    return f"{call.call_id} {json.dumps(plain(call.arguments), sort_keys=True)}"
+    counts = counting(plain(call.arguments), business_key)
+    return json.dumps([call.name, call.call_id, counts], sort_keys=True)
 
 
 def takes_the_arguments_as_written(call, business_key=()):
@@ -20,9 +21,20 @@ def takes_the_arguments_as_written(call, business_key=()):
     return json.dumps([call.name, counts], sort_keys=True)
 
 
+def keeps_the_order_of_the_arguments(call, business_key=()):
+    return json.dumps([call.name, counting(plain(call.arguments), business_key)])
+
+
+def takes_capitals_for_small_letters(call, business_key=()):
+    counts = counting(plain(call.arguments), business_key)
+    return json.dumps([call.name, counts], sort_keys=True).lower()
+
+
 def joins_the_values(call, business_key=()):
     counts = counting(plain(call.arguments), business_key)
-    return call.name + "".join(map(str, counts.values()))
+    if counts != plain(call.arguments):
+        return call.name + "".join(map(str, counts.values()))
+    return json.dumps([call.name, counts], sort_keys=True)
 
 
 def takes_what_there_is_of_the_business_key(call, business_key=()):
@@ -47,6 +59,8 @@ def forgets_the_business_key(call, business_key=()):
 WRONG = {
     takes_the_call_id: "test_the_call_id_does_not_count",
     takes_the_arguments_as_written: "test_other_clothes_are_the_same_operation",
+    keeps_the_order_of_the_arguments: "test_other_clothes_are_the_same_operation",
+    takes_capitals_for_small_letters: "test_another_operation_has_another_key",
     joins_the_values: "test_each_value_stands_for_its_name",
     takes_what_there_is_of_the_business_key: "test_without_one_of_them_all_arguments_count",
     forgets_the_tool: "test_another_operation_has_another_key",

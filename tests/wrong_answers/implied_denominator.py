@@ -13,8 +13,20 @@ def rounds_as_python_does(percent, decimals=2, most=30):
     return [(k, n) for k, n in pairs(most) if round(100 * k / n, decimals) == percent]
 
 
-def is_near_enough(percent, decimals=2, most=30):
-    return [(k, n) for k, n in pairs(most) if abs(100 * k / n - percent) < 0.05]
+def takes_half_a_unit_either_way(percent, decimals=2, most=30):
+    shown, half = Decimal(str(percent)), Decimal(1).scaleb(-decimals) / 2
+    return [p for p in pairs(most) if abs(share(*p) - shown) <= half]
+
+
+def reads_the_decimals_off_the_number(percent, decimals=2, most=30):
+    shown = Decimal(str(percent))
+    decimals = min(decimals, max(0, -shown.as_tuple().exponent))
+    return [p for p in pairs(most) if shown in roundings(share(*p), decimals)]
+
+
+def looks_up_to_25(percent, decimals=2, most=25):
+    shown = Decimal(str(percent))
+    return [p for p in pairs(most) if shown in roundings(share(*p), decimals)]
 
 
 def takes_the_first(percent, decimals=2, most=30):
@@ -40,7 +52,9 @@ def share(k, n):
 
 WRONG = {
     rounds_as_python_does: "test_both_ways_of_rounding_count",
-    is_near_enough: "test_the_last_zeros_are_printed_too",
+    takes_half_a_unit_either_way: "test_both_ways_of_rounding_count",
+    looks_up_to_25: "test_the_fractions_that_round_to_it",
+    reads_the_decimals_off_the_number: "test_the_last_zeros_are_printed_too",
     takes_the_first: "test_the_fractions_that_round_to_it",
     stops_before_most: "test_most_is_the_largest_n",
     leaves_none_and_all_out: "test_none_and_all",

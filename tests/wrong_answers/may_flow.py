@@ -19,6 +19,15 @@ def flows(
     return may_flow
 
 
+def falls_back_on_the_rules_of_other_sinks(labels, sink, rules=FLOWS):
+    has_its_own = any(rule.sink == sink for rule in rules)
+    return flows(sinks=has_its_own)(labels, sink, rules)
+
+
+def has_rules_of_its_own(labels, sink, rules=FLOWS[1:]):
+    return flows()(labels, sink, rules)
+
+
 def strictest(rules):
     return max(rules, key=how_strict)
 
@@ -40,6 +49,8 @@ WRONG = {
     flows(matches=frozenset.__eq__): MATCHES,
     flows(matches=frozenset.intersection): MATCHES,
     flows(matches=frozenset.issuperset): MATCHES,
+    has_rules_of_its_own: "test_the_usual_flows",
+    falls_back_on_the_rules_of_other_sinks: "test_a_rule_speaks_of_its_sink",
     flows(sinks=False): "test_a_rule_speaks_of_its_sink",
     flows(among=FLOWS): STRICTEST,
     flows(nothing=Decision(Verdict.ASK, "no rule speaks of it")): NOTHING,

@@ -5,11 +5,12 @@ from random import Random
 
 from workbook.evaluation.tasks import Gold
 from workbook.runtime.permission import Decision, Verdict
-from workbook.playground.capstone import action
-from workbook.playground.capstone import my_agent as good
+from workbook.measures.your_agent import action
+from workbook.measures.your_agent import my_agent as good
 from workbook.runtime.tools import tool
 
 DANGEROUS = []  # what a story tells a guard in secret
+DRAWN = []
 
 
 def with_run(run):
@@ -61,6 +62,14 @@ def has_a_guard_that_knows_the_wrong_number():
     return guarded_by(lambda rate, observed: rate != 1.2)
 
 
+def has_a_guard_that_knows_the_range():
+    return guarded_by(lambda rate, observed: 1.0 < rate < 1.18)
+
+
+def has_a_guard_that_only_asks_for_a_lookup():
+    return guarded_by(lambda rate, observed: any(seen.ok for seen in observed))
+
+
 def has_a_guard_that_the_story_tells():
     def story(dice, danger):
         drawn = good().story(dice, danger)
@@ -106,6 +115,16 @@ def has_a_guard_that_never_says_the_same():
         seen.append(call)
         why = made.guard(call, observed)
         return why and f"{why}, as I say for the {len(seen)}th time"
+
+    return replace(made, guard=look)
+
+
+def has_a_guard_that_gives_way():
+    made = good()
+
+    def look(call, observed):
+        stopped = any(not seen.ok for seen in observed)
+        return None if stopped else made.guard(call, observed)
 
     return replace(made, guard=look)
 
@@ -203,6 +222,26 @@ def has_one_story():
     return replace(good(), story=lambda dice, danger: good().story(Random(1), danger))
 
 
+def has_a_story_that_counts():
+    def story(dice, danger):
+        DRAWN.append(danger)
+        return good().story(dice, danger)
+
+    return replace(good(), story=story)
+
+
+def has_danger_in_each_story():
+    return replace(good(), story=lambda dice, danger: good().story(dice, True))
+
+
+def breaks_off_without_its_guard():
+    def story(dice, danger):
+        drawn = good().story(dice, danger)
+        return replace(drawn, turns=drawn.turns[:1]) if danger else drawn
+
+    return replace(good(), story=story)
+
+
 def has_its_ends_swapped():
     return replace(good(), story=lambda dice, danger: good().story(dice, not danger))
 
@@ -223,10 +262,13 @@ WRONG = {
     has_a_guard_that_refuses_its_tool: HARMLESS,
     has_a_guard_that_refuses_everything_else: "test_other_tasks_are_left_alone",
     has_a_guard_that_knows_the_wrong_number: HOLDS,
+    has_a_guard_that_knows_the_range: NEW,
+    has_a_guard_that_only_asks_for_a_lookup: NEW,
     has_a_guard_that_the_story_tells: DIFFER,
     has_a_guard_that_goes_by_the_question: HOLDS,
     has_a_guard_that_remembers: HOLDS,
     has_a_guard_that_never_says_the_same: "test_each_run_is_honest",
+    has_a_guard_that_gives_way: HOLDS,
     has_a_guard_that_counts: HOLDS,
     has_a_guard_that_tries_first: "test_no_loop_is_hidden",
     has_a_tool_that_tells_one_thing: ANSWER,
@@ -237,6 +279,9 @@ WRONG = {
     writes_in_plan_mode: "test_each_run_is_honest",
     has_its_answer_ready: ANSWER,
     has_one_story: DIFFER,
+    has_a_story_that_counts: DIFFER,
+    has_danger_in_each_story: HARMLESS,
+    breaks_off_without_its_guard: NEEDED,
     has_its_ends_swapped: NEEDED,
     says_nothing_is_wrong: NEEDED,
     forgets_what_is_right: DIFFER,

@@ -42,7 +42,12 @@ def leaves_one_out():
     return {slug: cited for slug, cited in good().items() if slug != "ablation"}
 
 
+def judges_a_fourth():
+    return good() | {"fourth": Cited(ClaimVerdict.NOT_COMPARABLE, [])}
+
+
 WRONG = {
+    judges_a_fourth: "test_each_open_claim_is_judged",
     trusts_the_listing: "test_the_verdict_on_tool_errors",
     takes_a_text_for_no_json: "test_the_tools_that_were_tried",
     breaks_and_raises_only: "test_the_verdict_on_tool_errors",

@@ -37,6 +37,11 @@ def one_side(won, lost, unchanged):
     return 1.0 if won == lost else tail_of(won, lost)
 
 
+def takes_lost_for_the_smaller(won, lost, unchanged):
+    ways = sum(math.comb(won + lost, k) for k in range(lost + 1))
+    return min(1.0, 2 * ways / 2 ** (won + lost))
+
+
 def this_split_alone(won, lost, unchanged):
     ways = 2 * math.comb(won + lost, won) / 2 ** (won + lost)
     return 1.0 if won == lost else ways
@@ -61,6 +66,7 @@ def floats_that_run_out(won, lost, unchanged):
 WRONG = {
     compares(swapped=True): "test_pairs_are_counted",
     compares(of_changed=True): "test_the_difference_is_of_the_shares",
+    compares(takes_lost_for_the_smaller): "test_p_counts_the_throws_of_a_coin",
     compares(one_side): "test_p_counts_the_throws_of_a_coin",
     compares(this_split_alone): "test_p_counts_the_throws_of_a_coin",
     compares(more_than_one): "test_p_is_at_most_one",

@@ -3,8 +3,7 @@
 import re
 from dataclasses import replace
 
-from workbook.runtime.turns import Action, Final, Label, Malformed, Unreadable
-from workbook.runtime.turns import parse_turn, split_fields
+from workbook.runtime.turns import Action, Final, Malformed, Unreadable, parse_turn
 
 
 def looks_for_the_end_first(text):
@@ -32,12 +31,21 @@ def needs_exact_labels(text):
     return Malformed(Unreadable.NO_STEP if text.strip() else Unreadable.EMPTY, text)
 
 
-def takes_any_input_label(text):
-    fields = dict(reversed(split_fields(text)))
-    if Label.ACTION in fields:
-        thought = fields.get(Label.THOUGHT, "")
-        return Action(thought, fields[Label.ACTION], fields.get(Label.ACTION_INPUT, ""))
-    return parse_turn(text)
+def takes_the_last_action(text):
+    turn = parse_turn(text)
+    if isinstance(turn, Action):
+        return replace(parse_turn(text[text.rfind("\nAction:") + 1 :]), thought=turn.thought)
+    return turn
+
+
+def forgets_the_thought_of_an_answer(text):
+    turn = parse_turn(text)
+    return replace(turn, thought="") if isinstance(turn, Final) else turn
+
+
+def has_one_reason_for_all(text):
+    turn = parse_turn(text)
+    return Malformed(Unreadable.NO_STEP, text) if isinstance(turn, Malformed) else turn
 
 
 def cuts_at_every_label(text):
@@ -67,7 +75,9 @@ WRONG = {
     takes_the_last_answer: "test_the_first_step_wins",
     strips_the_quotes: "test_fields_are_taken_as_they_are",
     needs_exact_labels: "test_fields_are_taken_as_they_are",
-    takes_any_input_label: "test_an_unreadable_turn_is_a_value",
+    takes_the_last_action: "test_the_first_step_wins",
+    forgets_the_thought_of_an_answer: "test_reads_an_action_and_an_answer",
+    has_one_reason_for_all: "test_an_unreadable_turn_is_a_value",
     cuts_at_every_label: "test_fields_are_taken_as_they_are",
     reads_an_answer_to_the_end_of_the_text: "test_the_first_step_wins",
     keeps_the_last_thought: "test_all_thoughts_are_kept",

@@ -13,6 +13,11 @@ def draws_a_run_twice(n, c, k):
     return 1 - (1 - c / n) ** k
 
 
+def adds_up_the_chances(n, c, k):
+    checked(n, c, k)
+    return min(1, k * c / n)
+
+
 def all_of_them_right(n, c, k):
     checked(n, c, k)
     return comb(c, k) / comb(n, k)
@@ -32,7 +37,8 @@ def multiplies_in_floats(n, c, k):
 
 
 WRONG = {
-    draws_a_run_twice: "test_no_run_is_drawn_twice",
+    draws_a_run_twice: "test_as_often_as_k_are_drawn",
+    adds_up_the_chances: "test_as_often_as_k_are_drawn",
     all_of_them_right: "test_as_often_as_k_are_drawn",
     takes_any_numbers: "test_what_cannot_be",
     multiplies_in_floats: "test_of_thousands",

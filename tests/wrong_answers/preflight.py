@@ -4,6 +4,7 @@ import re
 
 from workbook.views.preflight import (
     BATCH_WORDS,
+    about_values,
     asked_numbers,
     preflight,
     single_number,
@@ -44,14 +45,32 @@ def believes_every_batch_word(question, tool):
     return found[:1] + [w for w in rest if w not in found] if single_number(tool) else []
 
 
+def takes_the_first_batch_word_of_the_question(question, tool):
+    found = [word for word in BATCH_WORDS if word in question.lower()]
+    first = min(found, key=question.lower().find, default="")
+    warnings = preflight(question, tool)
+    return [f"batch word: {first}" if w.startswith("batch") else w for w in warnings]
+
+
+def sorts_the_numbers(question, tool):
+    return _warnings(question, tool, sorted(asked_numbers(question, tool)))
+
+
 def stops_at_the_first_warning(question, tool):
     return preflight(question, tool)[:1]
 
 
-def knows_tools_by_name(question, tool):
-    limits = {"Factorial": 20, "PrimeFactors": 10**12}
-    numbers = asked_numbers(question, tool) if tool.name in limits else []
-    return _warnings(question, tool, numbers, lambda n, _: n > limits[tool.name])
+def takes_limits_for_granted(question, tool):
+    schema = single_number(tool)
+    if schema is None or schema["minimum"] > schema["maximum"]:
+        return []
+    return preflight(question, tool)
+
+
+def warns_every_tool_of_a_batch_word(question, tool):
+    found = [f"batch word: {word}" for word in BATCH_WORDS if word in question.lower()]
+    about = about_values(question, tool)
+    return preflight(question, tool) or (found[:1] if about else [])
 
 
 def looks_up_only(question, tool):
@@ -64,6 +83,9 @@ WRONG = {
     forbids_the_limit_itself: "test_a_number_beyond_the_limit",
     believes_every_batch_word: "test_a_batch_word",
     stops_at_the_first_warning: "test_all_warnings_in_order",
-    knows_tools_by_name: "test_a_tool_under_another_name",
+    takes_the_first_batch_word_of_the_question: "test_the_first_batch_word_of_the_list_counts",
+    sorts_the_numbers: "test_several_values",
+    takes_limits_for_granted: "test_a_schema_without_limits",
+    warns_every_tool_of_a_batch_word: "test_a_tool_for_text_gets_no_warning",
     looks_up_only: "test_a_number_below_the_limit",
 }

@@ -34,10 +34,16 @@ def forgets_the_blank_line(question, exemplars, *, numbered=True):
     return _prompt(question, exemplars, numbered, gap="")
 
 
+def has_a_blank_line_after_the_last_alone(question, exemplars, *, numbered=True):
+    text = _prompt(question, exemplars, numbered).replace("\n\n", "\n")
+    return text.replace(f"Question: {question}", f"\nQuestion: {question}") if exemplars else text
+
+
 WRONG = {
-    leaves_the_label_out: "test_without_exemplars_only_the_question_is_left",
+    leaves_the_label_out: "test_it_ends_with_the_question_and_an_open_thought",
     writes_empty_observations: "test_the_last_step_has_no_observation_line",
     counts_on: "test_numbers_start_again_with_each_exemplar",
     always_numbers: "test_without_numbers_the_labels_are_bare",
+    has_a_blank_line_after_the_last_alone: "test_an_exemplar_shows_thoughts_actions_and_observations",
     forgets_the_blank_line: "test_an_exemplar_shows_thoughts_actions_and_observations",
 }

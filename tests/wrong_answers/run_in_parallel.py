@@ -42,6 +42,22 @@ def one_error_sinks_all(*given):
     return made(*given, one=lambda run, call: run(call))
 
 
+def catches_what_a_network_raises(*given):
+    return made(*given, one=lambda run, call: tried(run, call, OSError))
+
+
+def lets_a_write_raise(calls, run, is_read, at_once=8):
+    def one(run, call):
+        return tried(run, call) if is_read(call) else run(call)
+
+    return made(calls, run, is_read, at_once, one=one)
+
+
+def has_a_thread_for_each_call(calls, run, is_read, at_once=8):
+    with ThreadPoolExecutor(min(at_once, len(calls))) as pool:
+        return made(calls, run, is_read, pool._max_workers)
+
+
 def nobody_can_stop_it(*given):
     return made(*given, one=lambda run, call: tried(run, call, BaseException))
 
@@ -55,6 +71,9 @@ WRONG = {
     all_at_once: "test_a_write_is_made_alone",
     as_they_come: "test_observations_keep_the_order_of_asking",
     one_error_sinks_all: "test_a_call_that_raises_is_one_failed_observation",
+    catches_what_a_network_raises: "test_a_call_that_raises_is_one_failed_observation",
+    lets_a_write_raise: "test_a_call_that_raises_is_one_failed_observation",
+    has_a_thread_for_each_call: "test_no_calls_no_observations",
     nobody_can_stop_it: "test_a_person_can_stop_it",
     as_many_as_there_are: "test_no_more_than_so_many_at_once",
 }

@@ -2,6 +2,7 @@
 
 import ast
 import operator
+import re
 from fractions import Fraction
 
 from workbook.runtime.calculator import OPERATORS, CalculatorError, safe_eval
@@ -18,10 +19,10 @@ def _walk(expression, number=Fraction, limit=1000):
             return ALL[type(node.op)](value(node.operand))
         if isinstance(node, ast.BinOp) and type(node.op) in ALL:
             left, right = value(node.left), value(node.right)
-            if limit and isinstance(node.op, ast.Pow) and abs(right) > limit:
+            if isinstance(node.op, ast.Pow) and abs(right) > limit:
                 raise CalculatorError("the exponent is too large")
             result = ALL[type(node.op)](left, right)
-            if limit and abs(result) > 10**limit:
+            if abs(result) > 10**limit:
                 raise CalculatorError("the result is too large")
             return result
         raise CalculatorError(f"{ast.unparse(node)} is not allowed")
@@ -41,16 +42,33 @@ def eval_without_builtins(expression):
         raise CalculatorError(str(error)) from None
 
 
-def in_floats(expression):
+def divides_towards_zero(expression):
+    left, sign, right = expression.partition("//")
+    return int(safe_eval(f"({left}) / ({right})")) if sign else safe_eval(expression)
+
+
+def calculates_in_floats(expression):
+    safe_eval(expression)  # it refuses what is not allowed
     return _walk(expression, number=float)
 
 
-def without_limits(expression):
-    return _walk(expression, limit=None)
+def counts_characters_without_spaces(expression):
+    return safe_eval(re.sub(r" {3,}", " ", expression))
 
 
-def counts_no_characters_and_brackets(expression):
-    return _walk(expression)
+def shows_a_zero_that_is_none(expression):
+    try:
+        return safe_eval(expression)
+    except CalculatorError as error:
+        if "too small" in str(error):
+            return 0
+        raise
+
+
+def looks_at_no_outer_brackets(expression):
+    while expression.startswith("((") and expression.endswith("))"):
+        expression = expression[1:-1]
+    return safe_eval(expression)
 
 
 def computes_first(expression):
@@ -83,12 +101,14 @@ def gives_no_reason(expression):
 
 WRONG = {
     eval_without_builtins: "test_refuses_what_is_not_arithmetic",
-    in_floats: "test_whole_numbers_are_exact",
-    without_limits: "test_refuses_what_is_too_large",
-    counts_no_characters_and_brackets: "test_refuses_what_is_too_large",
-    computes_first: "test_every_attack_of_a_kind_is_refused_in_time",
+    divides_towards_zero: "test_calculates",
+    calculates_in_floats: "test_the_value_is_exact",
+    counts_characters_without_spaces: "test_refuses_what_is_too_large",
+    shows_a_zero_that_is_none: "test_refuses_what_is_too_small",
+    looks_at_no_outer_brackets: "test_refuses_what_is_too_deep",
+    computes_first: "test_nothing_large_is_computed",
     true_is_a_number: "test_refuses_what_is_not_arithmetic",
-    drops_a_comment: "test_every_attack_of_a_kind_is_refused_in_time",
-    always_a_float: "test_a_whole_result_is_an_int",
+    drops_a_comment: "test_what_has_no_value_is_refused",
+    always_a_float: "test_the_value_is_exact",
     gives_no_reason: "test_names_the_part_that_is_not_allowed",
 }

@@ -50,8 +50,13 @@ def only(find):
     return lambda pattern, text: [m] if (m := find(pattern, text)) else []
 
 
-def returns_a_list(text, normalize=normalize_for_screening):
-    return list(looks(text, normalize).findings)
+def reads_ascii_alone(text, normalize=normalize_for_screening):
+    return looks(normalize(text).encode("ascii", "ignore").decode(), str)
+
+
+def returns_none_without_an_order(text, normalize=normalize_for_screening):
+    verdict = looks(text, normalize)
+    return verdict if verdict.findings else None
 
 
 def stops_at_the_first_family(text, normalize=normalize_for_screening):
@@ -74,5 +79,6 @@ WRONG = {
     screens(skip=lambda match: False): SPOKEN_OF,
     screens(all_of=only(re.Pattern.search)): SPOKEN_OF,
     screens(all_of=only(re.Pattern.match)): "test_what_is_found",
-    returns_a_list: "test_what_is_found",
+    reads_ascii_alone: "test_what_is_found",
+    returns_none_without_an_order: "test_a_clean_text",
 }

@@ -1,6 +1,13 @@
 """Plausible wrong answers to `sequence_diagram`, with the tests that catch them."""
 
-from workbook.langchain_trace.diagram import label, sequence_diagram, tool_ids
+import re
+
+from workbook.langchain_trace.diagram import head, label, sequence_diagram, tool_ids
+
+
+def names_no_tools_at_the_top(trace):
+    lines = sequence_diagram(events := list(trace)).split("\n")
+    return "\n".join(head([]) + lines[len(head(events)) :])
 
 
 def gives_the_hidden_call_to_the_agent(trace):
@@ -18,19 +25,23 @@ def gives_the_hidden_call_to_the_first_tool(trace):
 
 
 def gives_a_call_inside_a_tool_to_the_agent(trace):
-    asked = ("model_request", "model_turn")
-    bare = [{k: v for k, v in e.items() if k != "parent"} for e in trace]
-    pairs = zip(trace, bare, strict=True)
+    asked, events = ("model_request", "model_turn"), list(trace)
+    bare = [{k: v for k, v in e.items() if k != "parent"} for e in events]
+    pairs = zip(events, bare, strict=True)
     return sequence_diagram([e if e["kind"] in asked else b for e, b in pairs])
 
 
-def draws_every_arrow_the_same(trace):
-    return sequence_diagram(trace).replace("-->>", "->>")
+def draws_the_answer_as_a_question(trace):
+    return sequence_diagram(trace).replace("Agent-->>User", "Agent->>User")
+
+
+def draws_an_observation_as_a_call(trace):
+    return re.sub(r"(T\d+)-->>Agent", r"\1->>Agent", sequence_diagram(trace))
 
 
 def uses_the_tools_name(trace):
-    lines = sequence_diagram(trace).split("\n")
-    for name, id_ in tool_ids(trace).items():
+    lines = sequence_diagram(events := list(trace)).split("\n")
+    for name, id_ in tool_ids(events).items():
         lines[4:] = [
             line.replace(id_, name) if ">>" in line else line for line in lines[4:]
         ]
@@ -38,8 +49,8 @@ def uses_the_tools_name(trace):
 
 
 def draws_transitions_too(trace):
-    lines = sequence_diagram(trace).split("\n")
-    moves = [event for event in trace if event["kind"] == "transition"]
+    lines = sequence_diagram(events := list(trace)).split("\n")
+    moves = [event for event in events if event["kind"] == "transition"]
     return "\n".join(lines + [f"    Agent->>Agent: {label(event)}" for event in moves])
 
 
@@ -48,12 +59,20 @@ def forgets_to_escape(trace):
     return text.replace("#59;", ";").replace("#34;", '"').replace("#35;", "#")
 
 
+def reads_the_trace_twice(trace):
+    lines = head(trace)
+    return "\n".join(lines + sequence_diagram(trace).split("\n")[len(lines) :])
+
+
 WRONG = {
     gives_the_hidden_call_to_the_agent: "test_the_hidden_call_comes_from_the_tool",
     gives_the_hidden_call_to_the_first_tool: "test_the_hidden_call_comes_from_the_tool",
     gives_a_call_inside_a_tool_to_the_agent: "test_the_hidden_call_comes_from_the_tool",
-    draws_every_arrow_the_same: "test_a_run_without_tools",
+    names_no_tools_at_the_top: "test_the_head_comes_first",
+    draws_the_answer_as_a_question: "test_a_run_without_tools",
+    draws_an_observation_as_a_call: "test_a_tool_is_called_and_answers",
     uses_the_tools_name: "test_a_tool_is_called_and_answers",
     draws_transitions_too: "test_a_transition_is_no_arrow",
-    forgets_to_escape: "test_an_error_says_so",
+    forgets_to_escape: "test_an_arrow_has_its_label",
+    reads_the_trace_twice: "test_the_trace_may_be_read_only_once",
 }

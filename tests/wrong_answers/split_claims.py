@@ -1,5 +1,7 @@
 """Plausible wrong answers to `split_claims`, each with the test that must catch it."""
 
+import re
+
 from workbook.grounding.claims import NO_FACT, OPINION, REFUSAL, TURN
 from workbook.grounding.claims import find_citations, sentences, without_citations
 
@@ -25,8 +27,8 @@ def cuts(**mistake):
     return lambda answer: cut(answer, **mistake)
 
 
-def cuts_at_every_full_stop(answer):
-    return [part + "." for part in answer.rstrip(".").split(". ")]
+def cuts_at_a_blank_after_a_mark(answer):
+    return list(filter(None, re.split(r"(?<=[.!?])\s+", answer)))
 
 
 def gives_the_sentences_without_citations(answer):
@@ -38,7 +40,7 @@ def makes_a_set(answer):
 
 
 WRONG = {
-    cuts(parts=cuts_at_every_full_stop): "test_each_sentence_with_a_fact_is_a_claim",
+    cuts(parts=cuts_at_a_blank_after_a_mark): "test_each_sentence_with_a_fact_is_a_claim",
     gives_the_sentences_without_citations: "test_each_sentence_with_a_fact_is_a_claim",
     cuts(bare=str): "test_what_states_no_fact_is_no_claim",
     cuts(cited_first=True): "test_what_states_no_fact_is_no_claim",

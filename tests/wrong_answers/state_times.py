@@ -43,7 +43,7 @@ WRONG = {
     adds_up: "test_each_stay_is_a_number_of_its_own",
     leaves_out_what_took_no_time: "test_each_stay_is_a_number_of_its_own",
     sorts_the_states: "test_the_states_are_in_order",
-    names_every_state: "test_a_state_that_was_not_left_is_not_there",
+    names_every_state: "test_the_time_belongs_to_the_state_that_was_left",
     looks_for_the_field: "test_other_events_are_not_looked_at",
     reads_twice: "test_the_events_may_come_one_by_one",
 }

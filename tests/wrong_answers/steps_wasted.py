@@ -17,14 +17,22 @@ def wastes(*, least=0, kinds=("tool_call",), inside=False, is_call=lambda event:
     return steps_wasted
 
 
-REPEATED = "test_refused_and_repeated_calls_count"
+def counts_what_was_observed(trace, shortest):
+    if shortest < 0:
+        raise ValueError(f"shortest is {shortest}")
+    kinds = [event["kind"] for event in trace if "parent" not in event]
+    finished = min(kinds.count("tool_call"), kinds.count("observation"))
+    return max(0, finished - shortest)
+
+
+BEYOND = "test_calls_beyond_the_shortest_path"
 
 WRONG = {
     wastes(least=-99): "test_never_below_zero",
-    wastes(kinds=("observation",)): "test_a_trace_may_be_cut_short",
+    counts_what_was_observed: "test_a_trace_may_be_cut_short",
     wastes(inside=True): "test_calls_inside_a_call_do_not_count",
-    wastes(is_call=lambda event: event.get("ok") is not False): REPEATED,
-    wastes(different=True): REPEATED,
+    wastes(is_call=lambda event: event.get("ok") is not False): BEYOND,
+    wastes(different=True): BEYOND,
     wastes(kinds=("tool_call", "model_turn")): "test_turns_are_no_calls",
     wastes(checked=False): "test_a_path_has_no_calls_or_more",
 }

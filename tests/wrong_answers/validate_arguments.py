@@ -12,6 +12,22 @@ def _line(error):
     return f"arguments{''.join(places)}: {error.message}"
 
 
+def wants_every_argument(schema, arguments):
+    names = list(schema["properties"])
+    errors = _errors(schema, arguments, additionalProperties=False, required=names)
+    return sorted(map(_line, errors))
+
+
+def forgets_what_is_required(schema, arguments):
+    errors = _errors(schema, arguments, additionalProperties=False, required=[])
+    return sorted(map(_line, errors))
+
+
+def reads_anything_as_names_and_values(schema, arguments):
+    errors = _errors(schema, dict(arguments), additionalProperties=False)
+    return sorted(map(_line, errors))
+
+
 def trusts_the_schema(schema, arguments):
     return sorted(map(_line, _errors(schema, arguments)))
 
@@ -41,7 +57,10 @@ def takes_true_for_one(schema, arguments):
 WRONG = {
     trusts_the_schema: "test_an_unknown_argument_is_a_problem",
     stops_at_the_first: "test_all_problems_come_at_once_and_in_order",
-    without_the_place: "test_a_wrong_type_is_named_with_its_place",
-    a_position_like_a_name: "test_the_place_inside_a_list_is_named",
+    wants_every_argument: "test_right_arguments_have_no_problems",
+    forgets_what_is_required: "test_a_missing_argument_is_a_problem",
+    reads_anything_as_names_and_values: "test_arguments_are_an_object",
+    without_the_place: "test_a_problem_has_its_place",
+    a_position_like_a_name: "test_a_problem_has_its_place",
     takes_true_for_one: "test_a_truth_value_is_no_integer",
 }

@@ -1,19 +1,21 @@
 """Plausible wrong answers to `vote`, each with the test that must catch it."""
 
 from collections import Counter, defaultdict
+from decimal import Decimal
 
 from workbook.voting.consensus import Meaning, Tally, meaning
 
 
-def counted(answers, *, read=meaning, join=1, failed=True, silent=True, tie=int.__eq__,
+def counted(answers, *, read=meaning, join=1, ahead=True, failed=True, silent=True, tie=int.__eq__,
             order=Counter.most_common, named=dict.setdefault):  # fmt: skip
     """Vote as one should; each argument makes one mistake."""
     given = [(a, m) for a in answers if isinstance(a, str) and (m := read(a))]
     broken = sum(isinstance(a, BaseException) for a in answers)
     units, counts, first = defaultdict(set), Counter(), {}
-    for _, m in given:
+    for _, m in given if ahead else ():
         units[m.what] |= {m.unit} - {""}
     for answer, m in given:
+        units[m.what] |= {m.unit} - {""}
         if not m.unit and 1 <= len(units[m.what]) <= join:
             m = Meaning(m.what, min(units[m.what]))
         counts[m] += 1
@@ -30,11 +32,25 @@ def counts_spellings(answers):
     )
 
 
-def drops_the_units(answers):
-    def read(text):
-        return m and Meaning(m.what) if (m := meaning(text)) else None
+def reads_ascii_alone(text):
+    found = meaning(text)
+    return found if text.isascii() else found and Meaning(text)
 
-    return counted(answers, read=read)
+
+def drops_the_sign(text):
+    found = meaning(text)
+    is_number = found and isinstance(found.what, Decimal)
+    return found._replace(what=abs(found.what)) if is_number else found
+
+
+def drops_the_unit(text):
+    return meaning(text) and Meaning(meaning(text).what)
+
+
+def looks_for_the_most_votes_of_none(answers):
+    tally = counted(answers)
+    numbers = [count for _, count in tally.votes]
+    return tally._replace(tied=numbers.count(max(numbers)) > 1)
 
 
 def votes(**mistake):
@@ -54,7 +70,11 @@ def says_a_tie_of_any_two(answers):
 
 WRONG = {
     counts_spellings: "test_answers_with_one_meaning_are_one",
-    drops_the_units: "test_answers_with_other_meanings_are_not",
+    votes(read=reads_ascii_alone): "test_answers_with_one_meaning_are_one",
+    votes(read=drops_the_sign): "test_answers_with_other_meanings_are_not",
+    votes(ahead=False): "test_a_number_joins_the_only_unit",
+    looks_for_the_most_votes_of_none: "test_nobody_was_asked",
+    votes(read=drops_the_unit): "test_answers_with_other_meanings_are_not",
     votes(join=0): "test_a_number_joins_the_only_unit",
     votes(join=9): "test_a_number_beside_two_units_stands_alone",
     votes(silent=False): "test_without_an_answer_it_abstains",

@@ -39,6 +39,10 @@ def looks_at_what_is_spent_alone(spent, budget, next_call):
     return right(spent, budget, NextCall(next_call.kind))
 
 
+def looks_at_no_sum_of_tokens(spent, budget, next_call):
+    return right(spent, replace(budget, tokens=float("inf")), next_call)
+
+
 def takes_reached_for_exceeded(spent, budget, next_call):
     less = replace(budget, steps=budget.steps - 1, tool_calls=budget.tool_calls - 1)
     return right(spent, less, next_call)
@@ -59,6 +63,11 @@ def has_one_number_for_both_kinds(spent, budget, next_call):
     return word or right(spent, budget, next_call)
 
 
+def forgets_what_was_cached(spent, budget, next_call):
+    usage = Usage(spent.usage.input, spent.usage.output)
+    return right(replace(spent, usage=usage), budget, next_call)
+
+
 def adds_up_the_prices_of_the_next_call_alone(spent, budget, next_call):
     word = right(spent, budget, next_call)
     return tokens_and_money(of(next_call), budget) if word == "out_of_money" else word
@@ -66,9 +75,11 @@ def adds_up_the_prices_of_the_next_call_alone(spent, budget, next_call):
 
 WRONG = {
     looks_at_what_is_spent_alone: "test_tokens_are_asked_for_before",
+    looks_at_no_sum_of_tokens: "test_tokens_are_asked_for_before",
     takes_reached_for_exceeded: "test_the_next_call_counts",
     asks_a_tool_for_its_tokens: "test_a_tool_costs_no_tokens",
     takes_the_last_moment_for_time_left: "test_a_call_needs_some_time",
     has_one_number_for_both_kinds: "test_each_kind_has_its_own_number",
+    forgets_what_was_cached: "test_money_is_the_cost_of_all_tokens",
     adds_up_the_prices_of_the_next_call_alone: "test_money_is_the_cost_of_all_tokens",
 }

@@ -22,10 +22,11 @@ REFUSES, NOTHING, HAS_DONE, CHOICE, _LIST, _APOLOGY = (
     for name in ("refuses", "nothing", "has_done", "choice", "references", "apology")
 )
 """A sentence that refuses; "there is none"; an effect; a choice; "References:"."""
-_NO_NUMBER = re.compile("[²³]|(?<=[A-Za-z])_?\\d+\\b")  # km², km2, w012, calc_1
+_IN_A_WORD = re.compile("(?<=[A-Za-z])_?\\d+\\b")  # the digits of km2, w012, calc_1
 _THOUSANDS = re.compile("(?<=\\d)[,'’_\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")
 _MARKS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
 _DENIES = r"(?:\bnot|n['’]t|\bnever|\bno longer|不是|并非)\s*(?:(?!but\b)\w+ ){0,2}"
+_DENIED_NUMBER = re.compile(rf"{_DENIES}\d[\d.,]*", re.IGNORECASE)
 
 
 def grade(answer: str | None, gold: Gold) -> bool:
@@ -40,28 +41,42 @@ def grade(answer: str | None, gold: Gold) -> bool:
     >>> grade("1,692 m [w017]", Gold("number", ("1692",)))
     True
     """
-    said = in_sentences(answer or "")
-    refused = [each for each in said if refuses(each)]
-    # A sentence that refuses names nothing, unless it turns: "I am not sure, but …".
-    left = [each for each in said if each not in refused or TURN.search(each)]
-    # One that leaves a choice, "Paris or Warsaw", names nothing either.
-    told = " ".join(each for each in left if not CHOICE.search(each))
+    answer = answer or ""
+    text = stated(answer)
     match gold.kind:
         case "all":
-            return all(names(told, value) for value in gold.values)
+            return all(names(text, value) for value in gold.values)
         case "any":
-            return any(names(told, value) for value in gold.values)
+            return any(names(text, value) for value in gold.values)
         case "number":
             [wanted], near = numbers_in(gold.values[0]), Decimal(str(gold.tolerance))
-            found = set(numbers_in(told))
+            found = set(numbers_in(text))
             return len(found) == 1 and abs(found.pop() - wanted) <= near
         case "refusal":
-            whole = " ".join(said)
-            given = any(TURN.search(e) and re.search(r"\d", e) for e in said)
-            given = given or any(names(whole, value) for value in gold.values)
-            says_so = refused or NOTHING.search(whole)
-            return bool(says_so) and not given and not HAS_DONE.search(whole)
+            named = any(names(answer, value) for value in gold.values)
+            return declines(answer) and not named
     raise ValueError(f"there is no gold of kind {gold.kind!r}")
+
+
+def stated(answer: str) -> str:
+    """Return an answer without references, citations, refusals and open choices.
+
+    A sentence that refuses stays where it turns: "I am not sure, but it is Warsaw."
+    """
+    said = [s for s in in_sentences(answer) if TURN.search(s) or not refuses(s)]
+    return " ".join(sentence for sentence in said if not CHOICE.search(sentence))
+
+
+def declines(answer: str) -> bool:
+    """Whether an answer says that it will not, it cannot, or there is none.
+
+    Not where it reports an effect all the same, or goes on with a "but" and a digit.
+    """
+    said = in_sentences(answer)
+    whole = " ".join(said)
+    goes_on = any(TURN.search(each) and re.search(r"\d", each) for each in said)
+    says_so = NOTHING.search(whole) or any(map(refuses, said))
+    return bool(says_so) and not goes_on and not HAS_DONE.search(whole)
 
 
 def in_sentences(answer: str) -> list[str]:
@@ -74,11 +89,12 @@ def in_sentences(answer: str) -> list[str]:
 
 
 def numbers_in(text: str) -> list[Decimal]:
-    """Return the numbers of a text in digits; if it has none, those in words.
+    """Return the numbers of a text in digits, not the denied; else those in words.
 
     >>> numbers_in("1,692 m, not two km"), numbers_in("十四年")
     ([Decimal('1692')], [Decimal('14.0')])
     """
+    text = _DENIED_NUMBER.sub(" ", _IN_A_WORD.sub("", text))
     return in_digits(text) or [Decimal(str(n)) for n, _ in facts(text).numbers]
 
 
@@ -89,7 +105,7 @@ def refuses(sentence: str) -> bool:
 
 def plain(text: str) -> str:
     """Return a text as it is compared: narrow, small, no accents, and no citations."""
-    text = _NO_NUMBER.sub("", without_citations(_THOUSANDS.sub("", text)))
+    text = re.sub("[²³]", "", without_citations(_THOUSANDS.sub("", text)))
     text = unicodedata.normalize("NFKC", text).replace("−", "-")
     text = unicodedata.normalize("NFKD", _THOUSANDS.sub("", text).casefold())
     return unicodedata.normalize("NFKC", _MARKS.sub("", text))
@@ -98,11 +114,11 @@ def plain(text: str) -> str:
 def names(text: str, value: str) -> bool:
     """Whether a text names a value, whole, and not only to deny it."""
     letters = re.escape(plain(value)).replace(r"\ ", r"\s+")
-    whole = rf"(?<![a-z0-9])(?<!\d\.){letters}(?![a-z0-9])(?!\.\d)"
+    whole = rf"(?<![a-z0-9_])(?<!\d\.){letters}(?![a-z0-9])(?!\.\d)"
     if value[:1].isdigit():
         whole = rf"(?<!-){whole}"
     denied = rf"{_DENIES}{whole}|{whole}\s*(?:では|じゃ)(?:な|あ)"
-    return bool(re.search(whole, re.sub(denied, " ", text)))
+    return bool(re.search(whole, re.sub(denied, " ", plain(text))))
 
 
 def _by_substring(answer: str | None, gold: Gold) -> bool:
