@@ -5,22 +5,18 @@ has an empty hint, or is never checked by its notebook fails the build.
 """
 
 import ast
-import atexit
 import html
 import inspect
 import runpy
-import tomllib
 
 import nbformat
 
-from workbook.exercises.answer import answer_in, to_python
-from workbook.exercises.catalogue import ROOT, exercises, lessons
-from workbook.exercises.display import as_message
-from workbook.exercises.report import Outcome
-from workbook.exercises.worker import Worker
-from workbook.grading.notebooks import read_cells
+from tests.learner import report_on
+from workbook.checks.answer import answer_in, to_python
+from workbook.checks.catalogue import ROOT, exercises, lessons
+from workbook.checks.display import as_message
+from workbook.checks.handed_in import read_cells
 
-WRONG_ANSWERS = 2
 CELL_LINES = 15
 
 
@@ -50,22 +46,16 @@ def lesson_minutes(lesson):
         yield f"{lesson.slug}: {total} minutes of exercises in {lesson.minutes}"
 
 
-_worker = []  # one for all, as long as it lives
-
-
 def tested(exercise, text):
-    """Return what a process of its own finds of an answer; it tests the next, too."""
-    if not _worker or _worker[0].ended:
-        _worker[:] = [Worker()]
-        atexit.register(_worker[0].close)
-    return _worker[0].test(exercise.slug, text, str(exercise.tests_path))
+    """Return what the exercise's tests find of an answer."""
+    return report_on(exercise.slug, text, str(exercise.tests_path))
 
 
 def package_answer(exercise):
     """The package's own function passes."""
     module, _, name = exercise.target.partition(":")
     report = tested(exercise, f"from {module} import {name}\n")
-    if report.outcome is not Outcome.PASSED:
+    if report["outcome"] != "passed":
         yield str(as_message(report))
 
 
@@ -73,32 +63,34 @@ def stub_answer(exercise):
     """The stub counts as not attempted."""
     stub = f"def {exercise.slug}(*args, **kwargs):\n    raise NotImplementedError\n"
     report = tested(exercise, stub)
-    if report.outcome is not Outcome.NOT_ATTEMPTED:
+    if report["outcome"] != "not attempted":
         yield f"the stub of {exercise.slug} is graded as:\n{as_message(report)}"
 
 
 def wrong_answers(exercise):
     """Return the wrong answers, each with the name of the test that must catch it."""
     path = ROOT / "tests" / "wrong_answers" / f"{exercise.slug}.py"
-    assert path.is_file(), f"write {WRONG_ANSWERS} wrong answers into {path}"
+    assert path.is_file(), f"write wrong answers into {path}"
     return runpy.run_path(str(path))["WRONG"]
 
 
 def wrong_answers_fail(exercise):
-    """At least two wrong answers; each one is caught by the test that it names."""
-    answers = wrong_answers(exercise)
-    if len(answers) < WRONG_ANSWERS:
-        yield f"{exercise.slug} has {len(answers)} wrong answers, not {WRONG_ANSWERS}"
+    """Each is caught by the test that it names; each rule is broken by one alone."""
+    answers, alone = wrong_answers(exercise), set()
     for number, (function, test) in enumerate(answers.items()):
         report = tested(
             exercise,
             f"from tests.wrong_answers.{exercise.slug} import WRONG\n"
             f"{exercise.slug} = [*WRONG][{number}]\n",
         )
-        if report.outcome not in (Outcome.WRONG, Outcome.RAISED):
-            yield f"{function.__name__} is graded as {report.outcome}"
-        elif test not in [failure.test for failure in report.failures]:
+        failed = [failure["test"] for failure in report["failures"]]
+        if report["outcome"] not in ("wrong", "your code raised"):
+            yield f"{function.__name__} is graded as {report['outcome']}"
+        elif test not in failed:
             yield f"{function.__name__} is not caught by {test}:\n{as_message(report)}"
+        alone |= {*failed} if len(failed) == 1 else set()
+    for test in exercise.rules().keys() - alone:
+        yield f"{exercise.slug}: no wrong answer breaks {test} alone"
 
 
 def notebook(exercise, lesson):
@@ -131,7 +123,7 @@ def card(exercise, lesson):
     text = html.unescape(cells[place - 1].source) if place else ""
     if exercise.goal not in text:
         yield f"{exercise.slug}: the card lacks the goal: {exercise.goal}"
-    for rule in exercise.requirements():
+    for rule in exercise.rules().values():
         if rule not in text:
             yield f"{exercise.slug}: the card lacks the rule: {rule}"
 
@@ -172,21 +164,15 @@ def last_hint(exercise):
 
 def filled_hint(exercise, lesson):
     """The third hint with its gap filled passes, below the lesson's cells before it."""
-    path = ROOT / "tests" / "third_hints" / f"{exercise.lesson[:2]}.toml"
-    fill = tomllib.loads(path.read_text(encoding="utf-8")).get(exercise.slug)
-    if fill is None:
-        yield f"{exercise.slug}: nothing in {path.name} fills the gap of its hint"
-        return
     cells = [cell.source for cell in read_cells(lesson.notebook)]
     places = [n for n, c in enumerate(cells) if f"def {exercise.slug}(" in c]
     if len(places) != 1:
-        return  # told by `notebook`
+        return  # reported by `notebook`
     (place,) = places
     above = cells[place].partition(f"def {exercise.slug}(")[0]  # the stub's imports
-    cells[place:] = [above + exercise.hints[-1].replace("___", fill)]
-    others = exercises().keys() - {exercise.slug}
-    report = tested(exercise, answer_in(cells, exercise.slug, others))
-    if report.outcome is not Outcome.PASSED:
+    cells[place:] = [above + exercise.solution]
+    report = tested(exercise, answer_in(cells, exercise.slug))
+    if report["outcome"] != "passed":
         yield f"the filled hint of {exercise.slug} fails:\n{as_message(report)}"
 
 

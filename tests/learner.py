@@ -1,14 +1,25 @@
 """A learner for tests: functions as somebody would write them, kept as parts."""
 
+import atexit
 import importlib
 import inspect
 import re
 
-from workbook.exercises.answer import answer_in
-from workbook.exercises.catalogue import exercises
-from workbook.exercises.your_agent import write
+from workbook.checks.answer import answer_in
+from workbook.checks.catalogue import exercises
+from workbook.checks.parts import keep
+from workbook.checks.process import Worker
 
 RAISES = "def {slug}(*args, **kwargs):\n    raise RuntimeError('not today')\n"
+worker = []  # one for all, as long as it lives
+
+
+def report_on(slug, text, tests=""):
+    """Return what a process of its own finds of an answer; it tests the next, too."""
+    if not worker or worker[0].ended:
+        worker[:] = [Worker()]
+        atexit.register(worker[0].close)
+    return worker[0].test(slug, text, tests)
 
 
 def cells_with_answer(slug):
@@ -23,15 +34,15 @@ def cells_with_answer(slug):
 
 def answer_to(slug):
     """Return the package's own answer as the text of a learner's."""
-    return answer_in(cells_with_answer(slug), slug, exercises().keys() - {slug})
+    return answer_in(cells_with_answer(slug), slug)
 
 
 def solve(*slugs):
     """Keep a right answer to each exercise, to all by default."""
     for slug in slugs or exercises():
-        write(exercises()[slug], answer_to(slug))
+        keep(slug, answer_to(slug))
 
 
 def spoil(slug, body=RAISES):
     """Put in its place a function that breaks, as one that passed once may."""
-    write(exercises()[slug], body.format(slug=slug))
+    keep(slug, body.format(slug=slug))

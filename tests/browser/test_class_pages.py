@@ -3,29 +3,29 @@
 import pytest
 
 from tests.browser.conftest import CONTRASTS, READABLE
-from workbook.exercises.report import Failure, Outcome, Report
-from workbook.grading.grade import Paper, write_class, write_feedback
-from workbook.grading.notebooks import Book
+from workbook.checks.grade import write_pages
 
 SCRIPT = (
     "<script>document.title='run'</script><img src=x onerror=\"document.title='run'\">"
 )
-EVIDENCE = tuple((label, SCRIPT) for label in ("called", "returned", "expected"))
-REPORTS = {
-    "naive_loop": Report("naive_loop", Outcome.PASSED, 7, 7),
-    "parse_turn": Report(
-        "parse_turn", Outcome.WRONG, 3, 20, (Failure(SCRIPT, "test", EVIDENCE),)
-    ),
-    "build_history": Report("build_history", Outcome.NOT_ATTEMPTED, 0, 6),
-}
+EVIDENCE = [(label, SCRIPT) for label in ("called", "returned", "expected")]
+FAILURE = {"rule": SCRIPT, "test": "test", "evidence": EVIDENCE}
+WHOSE = {"learner": "ann", "notebook": "01_naive_loop.ipynb", "problem": SCRIPT}
+WHOSE |= {"counts": True, "alike": SCRIPT, "ours": True, "note": SCRIPT, "of": 7}
+ROWS = [
+    {**WHOSE, "slug": slug, "outcome": outcome, "met": met, "failures": failures}
+    for slug, outcome, met, failures in (
+        ("naive_loop", "passed", 7, []),
+        ("parse_turn", "wrong", 3, [FAILURE]),
+        ("build_history", "not attempted", 0, []),
+    )
+]
 
 
 @pytest.fixture
 def folder(tmp_path):
     """The pages of a class in which one writes scripts wherever one can."""
-    book = Book("ann", "01_naive_loop.ipynb", problem=SCRIPT)
-    write_feedback([Paper(book, REPORTS, problem=SCRIPT)], tmp_path / "feedback")
-    write_class([REPORTS, REPORTS], tmp_path / "class.html")
+    write_pages(ROWS, tmp_path)
     return tmp_path
 
 

@@ -1,0 +1,1 @@
+"""Exercises: what they ask, an answer as text, its tests, grades and parts."""

@@ -1,0 +1,170 @@
+"""A folder of notebooks, graded: tables, a page for each learner, one of the class."""
+
+import ast
+import hashlib
+import os
+import re
+import shlex
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from workbook.checks.catalogue import CourseError, exercises
+from workbook.checks.confine import bubblewrap, environment
+from workbook.checks.display import Grid, as_message
+from workbook.checks.handed_in import NOTHING, Row, handed_in
+from workbook.checks.parts import keep
+from workbook.checks.process import Worker
+from workbook.pages import template
+
+FORMULA = r"^([=+\-@\t\r\n])"  # what a spreadsheet would calculate begins so
+COLUMNS = "notebook slug outcome met of rule counts alike ours note problem"
+
+
+def collect(path: Path) -> Grid:
+    """Test the answers in the notebooks at or below a path; keep those that pass."""
+    table = []
+    for notebook, own in groupby(handed_in(path), itemgetter("notebook")):
+        for row in complete([*own]):
+            outcome, why = row["outcome"], row["problem"] or row["rule"]
+            if outcome == "passed":
+                keep(row["slug"], row["text"])
+                outcome = "kept"
+            if row["slug"] or why != NOTHING:
+                table.append((notebook, row["slug"], outcome, why))
+    kept = sum(row[2] == "kept" for row in table)
+    head = ("notebook", "exercise", "outcome", "")
+    return Grid(head, table, f"{kept} kept; what was kept before stays")
+
+
+def grade(
+    folder: Path,
+    out: Path | None = None,
+    jobs: int | None = None,
+    wrapper: str = "",
+    unconfined: bool = False,
+    lessons: Sequence[str] = (),
+) -> int:
+    """Grade a folder; return 0, or 1: not all can be graded. CourseError: wrong use."""
+    folder = folder.absolute()
+    out = out or folder.with_name(f"{folder.name}_graded")
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise CourseError(f"{out} is in the folder that is graded. Name another one.")
+    if (out / "marks.csv").exists():
+        raise CourseError(f"{out} holds marks, which stay. Name a new folder.")
+    try:
+        command = shlex.split(wrapper)
+    except ValueError as error:
+        raise CourseError(f"--wrapper {wrapper!r} cannot be read: {error}.") from None
+    if command and not shutil.which(command[0]):
+        raise CourseError(f"--wrapper: there is no program {command[0]} here.")
+    rows = handed_in(folder, lessons)
+    confined = command or ([] if unconfined else bubblewrap(folder, out))
+    out.mkdir(parents=True, exist_ok=True)
+    books = [[*own] for _, own in groupby(rows, itemgetter("learner", "notebook"))]
+    with ThreadPoolExecutor(max(1, jobs or os.cpu_count() or 1)) as pool:
+        begun = partial(complete, wrapper=confined, env=environment())
+        for done, (row, *_) in enumerate(pool.map(begun, books), start=1):
+            line = f"{done} of {len(books)}  {row['learner']}  {row['notebook']}"
+            print(f"{line}  {row['problem']}".rstrip(), file=sys.stderr, flush=True)
+    _compare(rows)
+    _write_tables(rows, out)
+    write_pages(rows, out)
+    print(f"{len(books)} notebooks. Tables and pages are in {out}.")
+    return 1 if any(row["problem"] for row in rows) else 0
+
+
+def complete(
+    rows: Sequence[Row],
+    wrapper: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+) -> Sequence[Row]:
+    """Test a notebook's answers, in one process while it lives; return the rows."""
+    worker = None
+    for row in rows:
+        try:
+            if row["text"] and (worker is None or worker.ended):
+                worker = Worker(wrapper, env)
+            if row["text"] and worker:
+                found = worker.test(row["slug"], row["text"])
+                row["met"] = max(0, min(int(found["met"]), row["of"]))
+                row["outcome"], row["note"] = str(found["outcome"]), str(found["note"])
+                row["failures"] = [_failure(**each) for each in found["failures"]]
+        except Exception as error:  # the tests cannot run
+            row["problem"] = f"{row['slug']}: {error}"
+        row["attempted"] = row["outcome"] != "not attempted"
+        row["rule"] = row["failures"][0]["rule"] if row["failures"] else ""
+    if worker:
+        worker.close()
+    return rows
+
+
+def _failure(rule: object, test: object, evidence: Iterable[Any]) -> Row:
+    """Return a failure in its form, whatever an answer wrote in the tests' name."""
+    pairs = [(str(label), str(text)) for label, text in evidence]
+    return {"rule": str(rule), "test": str(test), "evidence": pairs}
+
+
+def _compare(rows: Sequence[Row]) -> None:
+    """Note which copy counts, answers of two learners that are alike, uses of ours."""
+    best, alike = {}, dict[tuple[str, ...], set[str]]()
+    for row in sorted(rows, key=itemgetter("met", "attempted")):
+        slug, learner = row["slug"], row["learner"]
+        best[learner, slug] = row  # of two with as many, the newest
+        plain = row["text"]
+        with suppress(Exception):  # it may be too deep
+            plain = ast.unparse(ast.parse(plain))
+        ours = rf"import .*\b{slug}\b|\.{slug}\b(?! import)|['\"]{slug}['\"]"
+        row["ours"] = "workbook" in plain and bool(re.search(ours, plain))
+        key = (slug, plain) if row["text"] and row["attempted"] else (slug, "", learner)
+        row["alike"] = alike.setdefault(key, set())
+        row["alike"].add(learner)
+    for row in rows:
+        row["counts"] = best[row["learner"], row["slug"]] is row
+        row["alike"] = ", ".join(sorted(row["alike"] - {row["learner"]}))
+
+
+def _write_tables(rows: Sequence[Row], out: Path) -> None:
+    """Write results.csv, a row an answer, and marks.csv, a row a learner."""
+    from pandas import DataFrame
+
+    found = DataFrame(sorted(rows, key=itemgetter("learner")))
+    counted = found[found.counts]
+    marks = counted.groupby("learner")[["met", "of"]].sum()
+    marks["percent"] = (100 * marks.met / marks.of).round()
+    marks = marks.join(counted.pivot_table("met", "learner", "lesson", "sum"))
+    results = found.set_index("learner")[COLUMNS.split()]
+    results = results.rename(columns={"slug": "exercise"})
+    for name, table in {"results": results, "marks": marks.astype("Int64")}.items():
+        safe = table.reset_index().replace(FORMULA, r"'\1", regex=True)
+        path = out / f"{name}.csv"
+        safe.to_csv(path, index=False, encoding="utf-8-sig", errors="replace")
+
+
+def write_pages(rows: Sequence[Row], out: Path) -> None:
+    """Write a page a learner, with no other's name in it, and one without any name."""
+    (out / "feedback").mkdir(exist_ok=True)
+    page = template("classroom/feedback.html", exercises=exercises(), say=as_message)
+    for name in {row["learner"] for row in rows}:
+        file = re.sub(r"[^\w-]", "_", name)[:60]  # what any system takes for a file
+        if file != name:  # or two names could be one
+            file += f"-{hashlib.sha256(os.fsencode(name)).hexdigest()[:8]}"
+        text = page.render(name=name, rows=[r for r in rows if r["learner"] == name])
+        path = out / "feedback" / f"{file}.html"
+        path.write_text(text, encoding="utf-8", errors="replace")
+    found = []
+    for slug, exercise in exercises().items():
+        own = [row for row in rows if row["slug"] == slug and row["counts"]]
+        failures = [each for row in own for each in row["failures"] if each["test"]]
+        missed = Counter(each["rule"] for each in failures)
+        found += [(exercise, own, missed.most_common())] if own else []
+    text = template("classroom/class.html").render(exercises=found, rows=rows)
+    (out / "class.html").write_text(text, encoding="utf-8", errors="replace")

@@ -1,1 +1,0 @@
-"""Exercises: what to write, and `check`, which runs the package's own tests on it."""
