@@ -13,7 +13,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 # What takes longest, first; to measure, last.
-PLACES = {"browser": 0, "grading": 2, "test_exercises.py": 2, "benchmarks": 4}
+PLACES = {"browser": 0, "checks": 2, "test_exercises.py": 2, "benchmarks": 4}
 
 # With it jsonschema builds 38 grammars for addresses that no notebook has: two seconds
 # of each process that reads one.

@@ -7,12 +7,13 @@ from graphlib import TopologicalSorter
 from workbook.paths import ROOT
 
 PACKAGE = ROOT / "workbook"
-LIMIT = 23_416
-RUNTIME_LIMIT = 5_713  # the goal is 3_600
+LIMIT = 21_872
+ROOMS = {"runtime": 5_713, "checks": 2_290, "stage": 2_052, "measures": 800}
+"""The rooms that are new; their goals are 3,600, 1,500, 1,400 and 800."""
 LONGEST_FILE, LONGEST_OF_RUNTIME = 300, 350
 SUBJECT = {
     "runtime", "loop", "views", "langchain_trace", "grounding", "security", "voting",
-    "evaluation",
+    "evaluation", "measures",
 }  # fmt: skip
 ASKED_FOR = {("workbook.runtime.local", "workbook.weights")}
 """What a module imports only as it is used, and goes without where it is not there."""
@@ -62,9 +63,10 @@ def test_the_house_is_small():
     assert sum(rooms[room] for room in SUBJECT) >= rooms.total() / 2
 
 
-def test_the_runtime_is_small():
-    """What an exported agent takes along can be read in a day."""
-    assert lines_by_room()["runtime"] <= RUNTIME_LIMIT
+def test_each_new_room_is_small():
+    """What was written anew does not grow again."""
+    rooms = lines_by_room()
+    assert {room: n for room, n in rooms.items() if n > ROOMS.get(room, n)} == {}
 
 
 def test_no_file_is_long():

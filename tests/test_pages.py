@@ -5,7 +5,7 @@ import re
 import pandas as pd
 import pytest
 
-from workbook.exercises.display import Grid
+from workbook.checks.display import Grid
 from workbook.pages import frame_table, table
 
 

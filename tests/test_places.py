@@ -11,7 +11,7 @@ import yaml
 from traitlets.config import Config
 
 from workbook.__main__ import COMMANDS
-from workbook.exercises.catalogue import lessons
+from workbook.checks.catalogue import lessons
 from workbook.runtime.local import SHARED
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from workbook.__main__ import COMMANDS
-from workbook.exercises.catalogue import lessons
+from workbook.checks.catalogue import lessons
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -44,7 +44,7 @@ def test_each_command_is_complete():
 def test_the_first_command_leads_to_a_lesson():
     """Also the address that JupyterLab prints opens the first lesson."""
     (page,) = re.findall(r"--LabApp\.default_url=/lab/tree/(\S+)", README)
-    assert page == "notebooks/00_start_here.ipynb"
+    assert page == "notebooks/index.ipynb"
     assert (ROOT / page).exists()
 
 

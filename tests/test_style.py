@@ -17,8 +17,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests import test_house as house
-from workbook.exercises.answer import to_python
-from workbook.grading.notebooks import read_cells
+from workbook.checks.answer import to_python
+from workbook.checks.handed_in import read_cells
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent

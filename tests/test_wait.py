@@ -8,8 +8,8 @@ import pytest
 from nbclient import NotebookClient
 
 from workbook import wait as home
-from workbook.playground.recorded import Waited
 from workbook.runtime.model import Model
+from workbook.stage.recordings import Waited
 from workbook.wait import Waiting, waiting
 
 CELL = """

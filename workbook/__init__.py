@@ -10,14 +10,14 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "check": "workbook.exercises.check",
-    "hint": "workbook.exercises.check",
-    "solution": "workbook.exercises.check",
-    "progress": "workbook.exercises.progress",
-    "yours": "workbook.exercises.your_agent",
-    "your_parts": "workbook.exercises.your_agent",
-    "your_agent": "workbook.exercises.diagram",
-    "predict": "workbook.exercises.display",
+    "check": "workbook.checks.check",
+    "hint": "workbook.checks.check",
+    "solution": "workbook.checks.check",
+    "progress": "workbook.checks.parts",
+    "yours": "workbook.checks.parts",
+    "your_parts": "workbook.checks.parts",
+    "your_agent": "workbook.checks.parts",
+    "predict": "workbook.stage.predict",
     "about": "workbook.diagnosis",
     "doctor": "workbook.diagnosis",
     "waiting": "workbook.wait",

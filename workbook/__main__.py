@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _for_people() -> tuple[type[Exception], ...]:
     """Return the errors whose message says to a person what to do."""
-    from workbook.exercises.catalogue import CourseError
+    from workbook.checks.catalogue import CourseError
     from workbook.runtime.local import LocalModelError
     from workbook.runtime.trace import TraceError
     from workbook.weights import WeightsError
@@ -53,9 +53,7 @@ def _for_people() -> tuple[type[Exception], ...]:
 def _add_options(name: str, command: argparse.ArgumentParser) -> None:
     add, add_path = command.add_argument, partial(command.add_argument, type=Path)
     lessons = "only these, by the beginnings of their names: 02 05"
-    if name == "reset":
-        add("slug", nargs="?", help="one exercise: parse_turn")
-    elif name == "collect":
+    if name == "collect":
         add_path("path", nargs="?", help="a notebook or a folder")
     elif name == "export":
         words = "a new or empty folder; with --update, an exported agent"
@@ -66,17 +64,9 @@ def _add_options(name: str, command: argparse.ArgumentParser) -> None:
         add_path("folder", help="a new or empty folder")
         add("--only", nargs="+", default=[], help=lessons)
         add("--solved", action="store_true", help="with answers")
-    elif name == "texts":
-        add_path("--out", metavar="FILE.po", help="write all texts into a new file")
-        add_path("--in", metavar="FILE.po", dest="source", help="a translated file")
-        words = "with --in: the course with its texts"
-        add_path("--to", metavar="FOLDER", dest="target", help=words)
     elif name == "fetch-model":
         words = "take it from a folder of wheels, not from the network"
         add_path("--from", metavar="FOLDER", dest="source", help=words)
-    elif name == "record":
-        add("name", help="what the lessons call the model")
-        add("--only", nargs="+", default=[], help=lessons)
     elif name == "serve-model":
         words = "where it listens; by default 8765"
         add("--port", type=_port, default=8765, help=words)
@@ -85,6 +75,8 @@ def _add_options(name: str, command: argparse.ArgumentParser) -> None:
         add_path("folder", help=words)
         words = "a new folder for tables and pages (FOLDER_graded)"
         add_path("out", nargs="?", help=words)
+        words = "only these count, for every learner: 01 04, or a lab's whole name"
+        add("--lessons", nargs="+", default=[], metavar="LESSON", help=words)
         words = "notebooks at once; by default as many as there are cores"
         add("--jobs", type=int, metavar="N", help=words)
         words = "a command that confines, in place of bubblewrap: 'docker run …'"
@@ -121,22 +113,14 @@ def _fetch_model(source: Path | None) -> int:
 
 
 def _progress() -> int:
-    from workbook.exercises.diagram import your_agent
-    from workbook.exercises.progress import progress
+    from workbook.checks.parts import progress, your_agent
 
     print(progress(), your_agent(), sep="\n\n")
     return 0
 
 
-def _reset(slug: str | None) -> int:
-    from workbook.exercises.progress import reset
-
-    print(reset(slug))
-    return 0
-
-
 def _collect(path: Path | None) -> int:
-    from workbook.grading.collect import collect
+    from workbook.checks.grade import collect
     from workbook.paths import ROOT
 
     print(collected := collect(path or ROOT / "notebooks"))
@@ -145,37 +129,16 @@ def _collect(path: Path | None) -> int:
 
 
 def _export(folder: Path, update: bool) -> int:
-    from workbook.exercises.export import export
+    from workbook.checks.export import export
 
     print(export(folder, update))
     return 0
 
 
 def _handout(folder: Path, only: list[str], solved: bool) -> int:
-    from workbook.grading.handout import handout
+    from workbook.checks.handout import handout
 
     print(handout(folder, solved=solved, only=only))
-    return 0
-
-
-def _texts(out: Path | None, source: Path | None, target: Path | None) -> int:
-    from workbook.texts import put_in, take_out
-
-    if out and not source and not target:
-        print(take_out(out))
-    elif source and target and not out:
-        print(put_in(source, target))
-    else:
-        print("Say --out FILE.po, or --in FILE.po --to FOLDER.", file=sys.stderr)
-        return 2
-    return 0
-
-
-def _record(name: str, only: list[str]) -> int:
-    from workbook.playground.record import record
-
-    for line in record(name, only):
-        print(line, flush=True)
     return 0
 
 
@@ -193,9 +156,9 @@ def _serve_model(port: int) -> int:
 
 
 def _grade(**asked: Any) -> int:
-    from workbook.grading.grade import grade_command
+    from workbook.checks.grade import grade
 
-    return grade_command(**asked)
+    return grade(**asked)
 
 
 def _trace(**asked: Any) -> int:
@@ -215,14 +178,8 @@ COMMANDS: dict[str, tuple[Callable[..., int], str]] = {
         _handout,
         "the lessons with outputs, as pages and slides without a network",
     ),
-    "texts": (_texts, "take all prose out for translators (gettext), or put it back"),
-    "record": (
-        _record,
-        "run the lessons' experiments on a hosted model, and keep them",
-    ),
     "serve-model": (_serve_model, "one local model for all learners of a machine"),
     "trace": (_trace, "look at a run, or at a folder of runs"),
-    "reset": (_reset, "begin anew, in one exercise or in all; your code is set aside"),
 }
 
 if __name__ == "__main__":

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from workbook.exercises.display import GREEN, Grid, Notice, style_page
+from workbook.checks.display import GREEN, Grid, Notice
+from workbook.pages import style_page
 from workbook.paths import ROOT, user_data
 
 PROJECT = "react-workbook"
@@ -25,7 +26,7 @@ WELL = "Every lesson will run."
 def about(*packages: str) -> str:
     """Return the versions of Python, the workbook and `packages`, and the model."""
     from workbook.choice import describe_model
-    from workbook.views.show import show_traces_as_tables
+    from workbook.stage.shown import show_traces_as_tables
 
     show_traces_as_tables()  # what a notebook's first cell calls
     style_page()

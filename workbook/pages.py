@@ -3,6 +3,7 @@
 import base64
 import io
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
@@ -86,6 +87,14 @@ def plot_html(figure: Any) -> str:
     png = base64.b64encode(file.getvalue()).decode()
     words = " · ".join(filter(None, (axes.get_title() for axes in figure.axes)))
     return str(template("shown.html").module.plot(png, wide // 2, words))
+
+
+def style_page() -> None:
+    """Give the page of a notebook what no cell can say of itself."""
+    ipython = sys.modules.get("IPython")
+    if ipython and ipython.get_ipython() and DATA.is_dir():
+        style = str(template("shown.html").module.page())
+        ipython.display.display({"text/html": style, "text/plain": ""}, raw=True)
 
 
 def looks_in_notebooks(formatter: Any) -> None:

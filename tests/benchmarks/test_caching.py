@@ -3,8 +3,8 @@
 import pytest
 
 from workbook.langchain_trace.growth import caching_experiment
-from workbook.playground.engines import play
 from workbook.runtime.local import LocalTextModel
+from workbook.stage.engines import play
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Error, expect, sync_playwright
 
 from tests.learner import answer_to
-from workbook.exercises.catalogue import exercises
+from workbook.checks.catalogue import exercises
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS, PICTURES = ROOT / "notebooks", ROOT / "data" / "pictures"
@@ -127,7 +127,12 @@ def serving(home):
         _wait_for(f"{address}/api?token={token}", server)
         # With `reset`, a page does not restore the tabs of the one before it.
         tree = f"{address}/lab/tree/notebooks"
-        yield lambda path: f"{tree}/{path}?token={token}&reset"
+
+        def fresh(path):  # of the test before it may have been saved
+            shutil.copy(NOTEBOOKS / path, home / "notebooks" / path)
+            return f"{tree}/{path}?token={token}&reset"
+
+        yield fresh
     finally:
         server.terminate()
         try:
@@ -344,8 +349,6 @@ def pages(lab, browser):
 
 
 CELL = "be_the_model()"  # a cell of lesson 00 that the tests write over
-PLAYS = "from workbook.playground import player"
-START_MS = 60_000  # a kernel that starts while others do
 
 READABLE = 4.5  # the contrast that WCAG asks of text, at the least
 LUMINANCE = """
@@ -386,7 +389,6 @@ class PlayerPage:
         self.root, self.page = root, root.page
         self.form = root.locator(".approval")
         self.status = self.root.locator("[role=status]")
-        self.now = self.root.locator("tr[aria-current=step]")
 
     def button(self, name):
         return self.root.get_by_role("button", name=name, exact=True)
@@ -397,51 +399,3 @@ class PlayerPage:
 
     def expect_status(self, words):
         expect(self.status).to_contain_text(words, timeout=20_000)
-
-    def expect_lit(self, state):
-        """Wait until the diagram has this state lit."""
-        lit = self.root.locator("svg.states g.now")
-        words = r"\s*".join(re.split("(?<=_)", state))  # in two lines
-        expect(lit).to_have_text(re.compile(rf"^\s*{words}\s*$"))
-
-    def expect_readable(self, selector, parts):
-        """Look at the contrast of parts of the player, which are at least so many."""
-        contrasts = self.root.evaluate(CONTRASTS, selector)
-        assert len(contrasts) >= parts
-        assert min(contrasts) > READABLE
-
-
-def play_in(lesson, call, cell=CELL):
-    """Type a call of `player` over a cell, and return the player that comes."""
-    root = lesson.page.locator(".player")
-    if root.count():  # of the test before
-        lesson.type_into(PLAYS, PLAYS)
-        expect(root).to_have_count(0)
-    shown = lesson.page.locator(".cm-content", has_text=PLAYS).count()
-    lesson.type_into(PLAYS if shown else cell, f"{PLAYS}\n{call}")
-    for _ in range(4):  # a kernel that is still connecting drops what is run
-        try:
-            expect(root).to_be_visible(timeout=START_MS / 4)
-            break
-        except AssertionError:
-            lesson.run(PLAYS)
-    expect(root).to_be_visible(timeout=START_MS)
-    return PlayerPage(root)
-
-
-@pytest.fixture(scope="module")
-def tab(lab, browser):
-    """Lesson 00 in a tab that the tests of a file share."""
-    with pages(lab, browser) as open_:
-        yield open_("00_start_here")
-
-
-@pytest.fixture
-def show(tab):
-    """Return a function that types a call of `player` into a notebook."""
-
-    def show(call):
-        tab.page.set_viewport_size(SIZE)
-        return play_in(tab, call)
-
-    return show

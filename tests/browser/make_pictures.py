@@ -20,7 +20,7 @@ from PIL import Image, ImageOps
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PICTURES, browsing, pages, serving
-from workbook.exercises.catalogue import lessons
+from workbook.checks.catalogue import lessons
 
 SIZE = {"width": 1000, "height": 1500}  # so high that nothing has to scroll
 SCALE, WIDTH, MARGIN = 1.5, 1260, 15
@@ -39,11 +39,11 @@ def second_request(shown):
     """Step to where the model is asked for the second time."""
     for _ in range(9):
         shown.get_by_role("button", name="Step", exact=True).click()
-    expect(shown.locator(".events")).to_contain_text("observation")
+    expect(shown.get_by_role("status")).to_contain_text("Event 9")
 
 
 def until_a_person_is_asked(shown):
-    shown.get_by_role("button", name="Run", exact=True).click()
+    shown.get_by_role("button", name="To the end", exact=True).click()
     approve = shown.get_by_role("button", name="Approve", exact=True)
     expect(approve).to_be_visible()
 
@@ -72,20 +72,23 @@ PARTS = [
         ".workbook-log",
         "details:nth-child(14)",
     ),
-    Picture("lesson_04", "04", "tool = percent_tool()", "table"),
-    Picture("lesson_05", "05", "display(Mermaid(small", ".workbook-diagram svg"),
-    Picture("lesson_06", "06", "yours=partial(", "table"),
+    Picture(
+        *("lesson_04", "04", "tool = percent_tool()", ".wb-scroll"),
+        ".wb-block:nth-child(10)",
+    ),
+    Picture("lesson_05", "05", "display(Mermaid(small", ".jp-RenderedMermaid img"),
+    Picture("lesson_06", "06", "stops(RUNS, theirs | own", ".wb-scroll"),
     Picture(
         *("lesson_07", "07", 'player("mend_the_test"', ".approval"),
         play=until_a_person_is_asked,
     ),
     Picture("lesson_08", "08", "killed_anywhere(", "table"),
-    Picture("lesson_09", "09", '"town_four_constraints", "right', "pre"),
-    Picture("lesson_10", "10", "display(table)", "table", "tr:nth-child(9)"),
+    Picture("lesson_09", "09", '"town_four_constraints", "right', ".wb-scroll"),
+    Picture("lesson_10", "10", "attack_table(", "table", "tbody tr:nth-child(9)"),
     Picture("lesson_11", "11", "plot_curves(", ".workbook-plot"),
     Picture("lesson_12", "12", "figures.plot_pairs(", ".workbook-plot"),
     Picture("lesson_13", "13", 'found["hotpotqa_act"]', "table"),
-    Picture("lesson_14", "14", 'print("with the guard"', "pre"),
+    Picture("lesson_14", "14", "own_agent.played(mine", "table"),
 ]
 
 

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from workbook.exercises.catalogue import lessons
+from workbook.checks.catalogue import lessons
 
 LABS = [slug for slug, lesson in lessons().items() if lesson.lab]
 WIDE = ".jp-OutputArea-output"

@@ -18,6 +18,9 @@ def test_lesson_01_shows_its_gallery(ran):
     gallery = lesson.output('before = gallery(["naive"]')
     expect(gallery).to_contain_text("EXHAUSTED (call_limit)")
     expect(lesson.page.locator(".workbook-plot")).to_have_count(2)
+    forged = lesson.output("trusting = run_loop(").locator(".wb-forged")
+    expect(forged.first).to_contain_text("Observation:")
+    expect(forged.first).to_contain_text("only the runtime may")
     expect(lesson.output("parse_turn = check(")).to_contain_text("not attempted")
 
 
@@ -54,8 +57,8 @@ def test_lesson_03_shows_what_the_framework_says(ran):
     expect(tools).to_contain_text("Calculator(")
     assert tools.evaluate("s => getComputedStyle(s).backgroundColor").startswith("rgba")
 
-    drawn = lesson.output("Mermaid(draw(trace))").locator(".workbook-diagram").first
-    expect(drawn.locator(".message")).to_have_count(28)
+    drawn = lesson.output("Mermaid(draw(trace))").locator(".jp-RenderedMermaid img")
+    expect(drawn).to_have_count(2)
     columns = lesson.output("first_turns(runs)").locator(".workbook-side-by-side pre")
     expect(columns.nth(0)).not_to_contain_text("Observation:")
     expect(columns.nth(1)).to_contain_text("Observation:")
@@ -65,10 +68,11 @@ def test_lesson_03_shows_what_the_framework_says(ran):
 def test_lesson_04_refuses_arguments(ran):
     """What a tool refuses, and why, is in the tables"""
     lesson = ran("04_tools_as_contracts")
-    expect(lesson.output('rows.append(("none"')).to_contain_text("unexpected")
-    repaired = lesson.output("ToolRegistry([factorial()]), 'Factorial'")
+    expect(lesson.output("def exchange(").locator(".wb-block")).to_have_count(12)
+    expect(lesson.output("def exchange(")).to_contain_text("unexpected")
+    repaired = lesson.output('repairing, "Factorial"))')
     expect(repaired).to_contain_text("n has 3 values: call once per value")
-    expect(lesson.output("parts=mine")).to_contain_text("DONE")
+    expect(lesson.output("parts=mine")).to_contain_text("Final Answer: 91 = 7 * 13")
     lesson.solve("validate_arguments")
 
 
@@ -76,7 +80,7 @@ def test_lesson_05_from_the_loop_to_the_gallery(ran):
     """On a small screen diagrams, gallery and player are seen whole"""
     lesson = ran("05_state_machine", size={"width": 1024, "height": 768})
     for words in ("small.mermaid(", "table.mermaid("):
-        drawn = lesson.output(words).locator(".workbook-diagram")
+        drawn = lesson.output(words).locator(".jp-RenderedMermaid img")
         expect(drawn).to_be_visible()
         assert_fits(lesson, drawn)
     gallery = lesson.output("endings = gallery(").locator(".gallery")
@@ -85,11 +89,14 @@ def test_lesson_05_from_the_loop_to_the_gallery(ran):
     expect(gallery.get_by_text("A made-up Observation")).to_be_visible()
     expect(gallery.get_by_text("The price question", exact=True)).to_be_hidden()
     assert_fits(lesson, gallery)
+    before = lesson.output("designed.reveal(").locator(".wb-chip")
+    expect(before).to_have_text([*["! error"] * 3, "⇥ exhausted", "! error"])
+    expect(lesson.output("IllegalTransition as refused")).to_contain_text("refused:")
     player = lesson.player('player("price_question"')
     assert_fits(lesson, player.root)
     player.press(*["Step"] * 4)
-    player.expect_status("4 of 33 events: EXECUTE_TOOL")
-    player.press("Run")
+    player.expect_status("Event 4 of 33: EXECUTE_TOOL")
+    player.press("To the end")
     player.expect_status("DONE")
     lesson.solve("advance")
 
@@ -100,10 +107,15 @@ def test_lesson_06_from_the_gallery_to_the_player(ran):
     shown = lesson.output("endings = gallery(")
     expect(shown).to_contain_text("ends otherwise:")
     assert shown.locator(".marked").count() > 5
-    expect(shown.locator(".chip.stuck").first).to_be_visible()
+    stuck = lesson.page.locator(".wb-chip", has_text="↻ stuck")
+    expect(shown.locator(stuck).first).to_be_visible()
     expect(lesson.page.locator(".workbook-plot")).to_have_count(1)
+    ends = lesson.output("'Hmm.' for ever").locator(".wb-chip")
+    words = ["⇥ exhausted", "↻ stuck"] * 2 + ["✓ right"] * 2 + ["↻ stuck"]
+    expect(ends).to_have_text(words)
+    assert_fits(lesson, lesson.output("guards.first_calls(").locator("table"))
     player = lesson.player('player("ping_pong"')
-    player.press("Run")
+    player.press("To the end")
     player.expect_status("STUCK")
     lesson.solve("within_budget")
     limits = "limits = Budget(steps=30"
@@ -112,30 +124,29 @@ def test_lesson_06_from_the_gallery_to_the_player(ran):
 
 
 def test_lesson_07_from_two_payments_to_the_person(ran):
-    """A plan changes nothing; a test is mended under your eyes, or is not"""
+    """A plan changes nothing; a test is mended under your eyes"""
     lesson = ran("07_permission")
     expect(lesson.output("effects.six_cases")).to_contain_text("who looks")
     expect(lesson.output("effects.killed_everywhere")).to_contain_text("not known")
     player = lesson.player('player("mend_the_test"')
-    mode, form = player.root.get_by_label("mode", exact=True), player.form
-    events, not_mended = player.root.locator(".events"), "I could not mend it"
-    mode.select_option("plan")
-    player.press("Run")
-    player.expect_status(": DONE")
-    expect(events).to_contain_text(not_mended)
-    player.press("Reset")
-    mode.select_option("build")
-    player.press("Run")
+    form = player.form
+    player.press("To the end")
+    player.expect_status("The run waits for you: write_file")
     expect(form).to_contain_text("+    return listed * (1 - off / 100) * (1 +")
     arguments = form.get_by_role("textbox", name="arguments")
     asked = arguments.input_value()
     arguments.fill("no JSON")
-    player.press("Approve the edit")
+    player.press("Edit")
     expect(form.get_by_role("alert")).to_contain_text("This is not JSON")
     arguments.fill(asked)
     player.press("Approve")
+    expect(form).to_be_hidden()
+    player.press("To the end")
     player.expect_status(": DONE")
-    expect(events).to_contain_text("Now both tests pass")
+    expect(player.root).to_contain_text("I mended price.py")
+    modes = lesson.output("effects.show_change(request)")
+    expect(modes.locator("tr", has_text="plan")).to_contain_text("✗ no")
+    expect(modes.locator("tr", has_text="build")).to_contain_text("✓ yes")
     guess = lesson.output("alone = predict").get_by_role("button", name="a key")
     guess.click()
     expect(guess).to_have_class(re.compile("mod-active"))
@@ -146,9 +157,11 @@ def test_lesson_08_from_a_wrong_answer_to_its_replay(ran):
     """What was found in traces is shown"""
     lesson = ran("08_traces_and_replay")
     expect(lesson.output("folder = Path(mkdtemp())")).to_contain_text("trace.jsonl")
-    expect(lesson.output("except Divergence")).to_contain_text(
-        "event 32, a run_finished"
-    )
+    parted = lesson.output("run.events[seq]").locator(".wb-first")
+    expect(parted).to_have_count(2)
+    expect(parted.last).to_contain_text("Final Answer: 45")
+    expect(lesson.output("except Divergence")).to_contain_text("Event 32 is")
+    expect(lesson.output("import what_if")).to_contain_text("90 ◀ the first difference")
     expect(lesson.output("over_the_gallery")).to_contain_text("68 of 68 to the same")
     expect(lesson.output("killed_anywhere(")).to_contain_text("9 of 32 runs")
     lesson.solve("first_divergence")
@@ -157,9 +170,10 @@ def test_lesson_08_from_a_wrong_answer_to_its_replay(ran):
 def test_lesson_09_from_a_claim_to_a_rate(ran):
     """Four ways round, the held-out set, the plot"""
     lesson = ran("09_grounding")
-    expect(lesson.output("first_idea) for answer")).to_contain_text("it was")
+    waved_on = lesson.output("first_idea) for answer").locator(".wb-chip")
+    expect(waved_on).to_have_text(["□ done"] * 4)
     expect(lesson.output("audits.audited(")).to_contain_text("not what it says")
-    expect(lesson.output("for threshold in")).to_contain_text("REFUSED")
+    expect(lesson.output("def audit_with(")).to_contain_text("⊘ refused")
     expect(lesson.output("audits.rates(")).to_contain_text("false refusal")
     expect(lesson.output("audits.rates(")).to_contain_text("paraphrased")
     plot = lesson.page.locator(".workbook-plot")
@@ -173,24 +187,25 @@ def test_lesson_10_from_a_page_that_wants_money_to_what_it_costs(ran):
     """A tainted run asks you about the payment"""
     lesson = ran("10_untrusted")
     expect(lesson.output("refusals(kinds")).to_contain_text("harmless, question")
-    expect(lesson.output("attack_table(")).to_contain_text("secret out")
-    expect(lesson.output("honest_table(")).to_contain_text("waits")
+    expect(lesson.output("attack_table(")).to_contain_text("✗ wrong secret out")
+    expect(lesson.output("honest_table(")).to_contain_text("waits for a person")
     player = lesson.player('player("page_pays"')
     player.press("Run")
-    expect(player.form).to_contain_text("Mallory")
+    asked = player.form.get_by_role("textbox", name="arguments")
+    expect(asked).to_have_value(re.compile("Mallory"))
     player.form.get_by_role("textbox", name="why").fill("nobody asked for that")
     player.press("Reject")
+    player.press("To the end")
     player.expect_status(": DONE")
-    events = player.root.locator(".events")
-    expect(events).to_contain_text("Adults pay 12 euro [page_1]")
+    expect(player.root).to_contain_text("Adults pay 12 euro [page_1]")
     lesson.solve("may_flow")
 
 
 def test_lesson_11_from_five_runs_to_an_exercise(ran):
     """Runs are counted, and plotted"""
     lesson = ran("11_self_consistency")
-    expect(lesson.output("for verify in [")).to_contain_text("the verifier chose it")
-    expect(lesson.output("for verify in [")).to_contain_text("within 0.2 s")
+    expect(lesson.output("verifiers.items()")).to_contain_text("the verifier chose it")
+    expect(lesson.output("verifiers.items()")).to_contain_text("within 0.2 s")
     expect(lesson.page.locator(".workbook-plot")).to_have_count(1)
     lesson.solve("pass_at_k")
 
@@ -200,7 +215,8 @@ def test_lesson_12_from_a_grader_that_lies_to_two_versions_in_pairs(ran):
     lesson = ran("12_evaluation")
     expect(lesson.output("silence is safe")).to_contain_text("an empty answer")
     expect(lesson.output("120 blind")).to_contain_text("of 120")
-    expect(lesson.output("after 40:")).to_contain_text("won 8, lost 0")
+    expect(lesson.output("plot_pairs(")).to_contain_text("0.008")
+    expect(lesson.output("plot_pairs(").locator(".wb-scale")).to_have_count(2)
     lesson.solve("wilson_interval")
 
 
@@ -214,6 +230,8 @@ def test_lesson_13_from_a_figure_to_verdicts_of_ones_own(ran):
 def test_lesson_14_to_an_agent_of_ones_own(ran):
     """A guard makes the difference; the agent is exported"""
     lesson = ran("14_your_agent")
+    story = lesson.output("own_agent.played(example")
+    expect(story.locator("tr .wb-chip")).to_have_text(["✓ right", "✗ wrong"])
     expect(lesson.output("by_heart), danger=True")).to_contain_text("1 of 20 end right")
     exported = re.compile("Your agent is in|No part of the agent is yours")
     expect(lesson.output('"export", str(home)')).to_contain_text(exported)

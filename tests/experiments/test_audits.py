@@ -9,8 +9,8 @@ from workbook.experiments import audits, recalls
 from workbook.grounding.calibration import Cost
 from workbook.grounding.evidence import Support, Verdict, audit_answer
 from workbook.grounding.recall import recall
-from workbook.playground import play
 from workbook.runtime.script import Script
+from workbook.stage import play
 
 HELD_OUT = audits.labelled(audit_answer)
 
@@ -27,9 +27,9 @@ def test_the_set_is_large_enough():
 
 def test_most_of_what_is_wrong_is_refused_and_little_of_what_is_right():
     """Of the lesson's claims: so many of the wrong, so few of the right."""
-    share = audits.rates(HELD_OUT)["share"]
+    share = {row["rate"]: row["share"][1] for row in audits.rates(HELD_OUT)}
     assert share["recall"] >= 0.8
-    assert share["false refusal"] <= 0.1
+    assert round(share["false refusal"], 2) <= 0.1
 
 
 @pytest.mark.parametrize(
@@ -48,11 +48,11 @@ def test_the_rates_are_shares_of_their_own_kind():
     rows += [{"is": "supported", "refused": out} for out in (True, False)]
     found = audits.rates(rows)
     names = ["recall", "false acceptance", "false refusal", "precision"]
-    assert list(found.index) == names
-    assert found["number"].tolist() == [2, 1, 1, 2]
-    assert found["of"].tolist() == [3, 3, 2, 3]
+    assert [row["rate"] for row in found] == names
+    assert [row["of"] for row in found] == [3, 3, 2, 3]
+    assert [row["share"][1] for row in found] == [2 / 3, 1 / 3, 1 / 2, 2 / 3]
     found = audits.rates([{"is": "unsupported", "refused": False}])
-    assert list(found.index) == names[:2]  # without a refusal there is no precision
+    assert [row["rate"] for row in found] == names[:2]  # no refusal, no precision
 
 
 def test_a_claim_is_refused_unless_it_is_supported():
@@ -83,33 +83,37 @@ def test_what_a_threshold_costs_is_told_and_drawn(capsys):
 
 
 def test_a_model_that_insists_is_told_why():
-    """What is said about a run: the question, each answer, each verdict, the end."""
+    """A row for each answer of a run, with what the audit says of it; then the end."""
     lie = "Mount Fuji is 3,767 m high [w068]."
     model = audits.insisting("height of Mount Fuji", lie)
-    lines = audits.told(play("right_id_wrong_number", "grounded", model))
-    assert [line[:8] for line in lines] == ["How high", *["  model:", "  audit:"] * 3,
-                                            "REFUSED:"]  # fmt: skip
-    assert "3,776 m" in lines[2]
-    assert lines[-1].startswith("REFUSED: the documents")
+    rows = audits.attempts(play("right_id_wrong_number", "grounded", model))
+    assert [row["the model answers"] for row in rows] == [lie] * 3
+    says = [row["the audit"].partition(" · ") for row in rows]
+    assert [verdict for verdict, _, _ in says] == ["unsupported"] * 3
+    assert all("3,776 m" in why for _, _, why in says)
+    assert ["ends" in row for row in rows] == [False, False, True]
+    assert rows[-1]["ends"].end["state"] == "REFUSED"
 
 
 def test_answers_of_a_model_are_audited():
     """Of each answer: whether it cites, and whether its document says so."""
     model = Script(["Marie Curie was born in Warsaw [w001].", "In 1660."])
-    (_, _, cites, is_shown), other = audits.answers(model, "", audit_answer, 2)
-    assert (cites, is_shown, *other[1:]) == (True, True, "In 1660.", False, False)
-    assert audits.lines([other])[0] == f"refused   {other[0]} → In 1660."
-    assert audits.counted([other]) == ("0 of 1 (0% to 79%)", "0 of 1 (0% to 79%)")
+    rows = audits.answers(model, "", audit_answer, 2)
+    assert [row["answer"] for row in rows][1] == "In 1660."
+    assert [row["cites"] for row in rows] == [True, False]
+    assert [row["supported"] for row in rows] == [True, False]
+    shares = audits.counted(rows)
+    assert [share for _, share, _ in shares.values()] == [0.5, 0.5]
 
 
 def test_a_note_that_belongs_is_met_and_nothing_is_right_where_none_does():
     """What brings all notes meets each question, and is wrong where none belongs."""
     everything = recalls.found_by(lambda question, notes, k: list(notes))
     ways = {"all": everything, "no": recalls.found_by(lambda question, notes, k: [])}
-    table = recalls.compared(ways)
-    assert table["all"]["none"].startswith("10 of 10")
-    assert table["no"]["paraphrase"].startswith("0 of 19")
-    assert recalls.right(ways) == "all 40 of 50, no 10 of 50"
+    table = {row["kind"]: row for row in recalls.compared(ways)}
+    assert (table["none"]["questions"], table["none"]["all"][1]) == (10, 1)
+    assert (table["paraphrase"]["questions"], table["paraphrase"]["no"][1]) == (19, 0)
+    assert recalls.right(ways) == {"all": 40, "no": 10}
     assert 0 < recalls.size(["a train"]) < recalls.size(["a train", "another"])
 
 

@@ -9,6 +9,7 @@ from workbook.experiments import effects
 from workbook.runtime.calls import ToolCall
 from workbook.runtime.ledger import Claim, claim, idempotency_key
 from workbook.runtime.permission import Approve, Reject, approve, digest_of_call, yes
+from workbook.stage.scenarios import outcome
 
 PAY = ToolCall("Pay", {"payee": "bookshop", "amount": 25}, "call_1")
 
@@ -36,10 +37,10 @@ def test_only_a_person_and_a_key_together_bring_one_payment_in_all_cases():
 @pytest.mark.parametrize(
     ("way", "paid"), [(looks_first, 2), (claim, 1), (under_a_lock, 1)]
 )
-def test_two_claims_at_once_pay_once_where_one_is_told_run(capsys, way, paid):
+def test_two_claims_at_once_pay_once_where_one_is_told_run(way, paid):
     """a second claim comes between two statements of the first, or waits for a lock"""
-    effects.two_at_once(way)
-    assert f": {paid} paid" in capsys.readouterr().out
+    found = effects.two_at_once(way)
+    assert (found["payments"], found["verdicts"].count("run")) == (paid, paid)
 
 
 def test_what_another_claim_raises_is_not_hidden():
@@ -57,31 +58,32 @@ def test_what_another_claim_raises_is_not_hidden():
     ("way", "paid"),
     [(lambda call, answer, problems: call, "2500 to Mallory"), (approve, "nothing")],
 )
-def test_a_yes_of_the_morning_pays_nobody_else(capsys, way, paid):
+def test_a_yes_of_the_morning_pays_nobody_else(way, paid):
     """a yes that is compared by its number pays Mallory; by its digest, nobody"""
-    effects.afternoon(Approve("call_1", digest_of_call(PAY)), {"approve": way})
-    assert capsys.readouterr().out == f"paid: {paid}\n"
+    morning = Approve("call_1", digest_of_call(PAY))
+    assert effects.afternoon(morning, {"approve": way}) == paid
 
 
 @pytest.mark.parametrize(
     ("key", "paid"), [(lambda call, names=(): str(call.arguments), 2),
                       (idempotency_key, 1)],
 )  # fmt: skip
-def test_spellings_of_a_payment_are_one(capsys, key, paid):
+def test_spellings_of_a_payment_are_one(key, paid):
     """the text of a call is another one for another spelling; the key is not"""
-    effects.spellings({"idempotency_key": key})
-    assert capsys.readouterr().out.count("25 to bookshop") == paid
+    found = effects.spellings({"idempotency_key": key})
+    assert found.count("25 to bookshop") == paid
 
 
-def test_a_run_waits_overnight_and_another_goes_on(own_data, tmp_path, capsys):
+def test_a_run_waits_overnight_and_another_goes_on(own_data, tmp_path):
     """nothing is paid before the answer, and no turn is asked for twice"""
     path = tmp_path / "run.jsonl"
-    assert "SUSPENDED" in effects.agent(path)
-    assert effects.paid(path) == 0
-    assert "DONE" in effects.agent(path, "yes,no")
-    assert effects.paid(path) == 1
+    night = effects.in_a_process(path)
+    morning = effects.in_a_process(path, "yes,no")
+    states = [outcome(row["ends"])["state"] for row in (night, morning)]
+    assert states == ["SUSPENDED", "DONE"]
+    assert [row["paid"] for row in (night, morning)] == [0, 1]
+    assert morning["model turns in the file"] == 3
     decided = effects.decisions(path)
-    assert "3 model turns" in capsys.readouterr().out
     night, morning = ["ask", "later"], ["resumed", "approve", "ask", "reject"]
     assert [*decided["what"]] == night + morning
 
@@ -118,5 +120,6 @@ def claim(db, key, digest):
 )  # fmt: skip
 def test_the_failing_test_is_mended_after_a_yes(mode, person, passes):
     """on the files of a folder: in build mode, and where the person says yes"""
-    shown = effects.in_the_folder("mend_the_test", mode=mode, person=person)
-    assert f"as it was: {not passes}; the tests pass: {passes}" in shown
+    found = effects.in_the_folder("mend_the_test", mode=mode, person=person)
+    assert (found["file as it was"], found["tests pass"]) == (not passes, passes)
+    assert found["ends"].end["state"] == "DONE"

@@ -9,33 +9,49 @@ from workbook.runtime.context import PromptPart
 from workbook.runtime.model import Model, Response
 from workbook.runtime.script import Script
 from workbook.runtime.stuck import StepSeen
+from workbook.stage import play
 
 POLL = [StepSeen("JobStatus", {"job": "a"}, f"{n} %") for n in range(5)]
 PING = [StepSeen(name, {"q": name}, name) for name in ("Web", "Phone")] * 5
 
 
 @pytest.mark.parametrize(
-    ("calls", "rules"),
+    ("calls", "stops"),
     [
-        (POLL, ("after call 3", "after call 5")),
-        (POLL[:4], ("after call 3", "never")),
-        (PING, ("never", "after call 10")),
-        (PING[:9], ("never", "never")),
+        (POLL, [3, 5]),
+        (POLL[:4], [3, None]),
+        (PING, [None, 10]),
+        (PING[:9], [None, None]),
     ],
 )
-def test_two_agents_rules_stop_where_their_sources_say(calls, rules):
+def test_two_agents_rules_stop_where_their_sources_say(calls, stops):
     """opencode: three equal calls; gemini-cli: five repeats; no look at the answers"""
-    shown = guards.stops({"run": calls}, a=guards.opencode, b=guards.gemini_cli)
-    assert shown.rows == [("run", str(len(calls)), *rules)]
+    rules = {"a": guards.opencode, "b": guards.gemini_cli}
+    [row] = guards.stops({"run": calls}, rules)
+    assert [*row.values()] == ["run", len(calls), *stops]
 
 
-def test_a_turn_is_told_with_its_cap(capsys):
-    """a line for each turn that came: read, may write, wrote"""
+def test_a_turn_is_cut_where_the_budget_ends():
+    """what the first turn read, might write and wrote, and what the run has spent"""
     budget = Budget(tokens=500)
-    guards.tell_caps(guards.run("?", Script(["la " * 900]), budget=budget))
-    [line] = capsys.readouterr().out.splitlines()
-    read, cap, wrote = (int(n) for n in line.replace(",", "").split() if n.isdigit())
-    assert (read + cap, wrote) == (500, cap)
+    trace = guards.run("?", Script(["la " * 900]), budget=budget)
+    turn = guards.first_turn(trace)
+    assert turn["read"] + turn["may write"] == guards.spent(trace) == 500
+    assert turn["wrote"] == turn["may write"]
+
+
+def test_each_run_shows_its_first_calls_with_their_digests():
+    """a row a run; three calls at most"""
+    [row] = guards.first_calls({"poll": POLL})
+    assert [*row] == ["run", *(f"call {n} → digest" for n in (1, 2, 3))]
+    assert row["call 2 → digest"] == 'JobStatus {"job": "a"} → 1 %'
+
+
+@pytest.mark.parametrize(("engine", "is_right"), [("fsm", False), ("guarded", True)])
+def test_an_ending_says_whether_it_is_right(engine, is_right):
+    """a wish that is forgotten leads to a wrong answer"""
+    end = guards.ending("drift", play("drift", engine))
+    assert (end["state"], end["right"]) == ("DONE", is_right)
 
 
 class Knows(Model):
@@ -51,12 +67,14 @@ def test_each_fact_is_asked_for_at_each_place_in_both_words():
     found = find_facts(Knows())
     assert len(found.drop_duplicates(["fact", "place", "words"])) == len(found) == 100
     assert (found["found"] == (found["words"] == "same")).all()
-    shown = by_place(found)
-    assert shown.rows[0][1].startswith("10 of 10")
-    assert shown.rows[1][5].startswith("0 of 10")
-    assert shown.footer.endswith("the same words 10, other words 0 of 10; p = 0.002")
-    tie = by_place(found.assign(found=True))
-    assert tie.footer.endswith("0, other words 0 of 10; p = 1.000")
+    head, *rows, note = repr(by_place(found)).splitlines()
+    assert head == "place same words other words"
+    places = ["top", "2", "3", "4", "end"]
+    shares = "100 % (72 % to 100 %) 0 % (0 % to 28 %)"
+    assert rows == [f"{place} {shares}" for place in places]
+    assert note.endswith("the same words 10, other words 0 of 10; p = 0.002")
+    tie = repr(by_place(found.assign(found=True)))
+    assert tie.endswith("0, other words 0 of 10; p = 1.000")
 
 
 def test_trimming_drops_the_oldest_groups_that_it_must():

@@ -4,21 +4,21 @@ import inspect
 from random import Random
 
 from tests.experiments.watched import Watched
+from workbook.checks.export import export
+from workbook.checks.parts import keep
 from workbook.evaluation.statistics import paired_difference
-from workbook.exercises.catalogue import exercises
-from workbook.exercises.export import export
-from workbook.exercises.your_agent import write
 from workbook.experiments.own_agent import (
     ask_outside,
     on_model,
     on_stories,
     on_sums,
+    played,
     run_agent,
     verdict,
 )
 from workbook.experiments.questions import drawn_sums
-from workbook.playground import capstone
-from workbook.playground.capstone import action
+from workbook.measures import your_agent as capstone
+from workbook.measures.your_agent import action
 from workbook.runtime.script import Script
 
 MADE = capstone.my_agent()
@@ -30,7 +30,7 @@ def answer():
     imports = home[home.index("import re") : home.index("STEPS")]
     names = "my_tool", "my_guard", "my_story", "my_agent"
     functions = [inspect.getsource(getattr(capstone, name)) for name in names]
-    own = "from workbook.playground.capstone import Capstone, Story, action, tells"
+    own = "from workbook.measures.your_agent import Capstone, Story, action, tells"
     return "\n\n\n".join([f"{imports}\n{own}", *functions])
 
 
@@ -39,9 +39,18 @@ def test_stories_before_and_after_are_pairs():
     before, after = on_stories(MADE, False, 5), on_stories(MADE, True, 5)
     found = paired_difference(zip(before, after, strict=True))
     assert found[:4] == (5, 5, 0, 0)
-    assert "before 5 of 10 (24% to 76%), after 10 of 10" in verdict(found)
-    assert "won 5, lost 0: p = 0.062, which luck alone can do" in verdict(found)
-    assert "tasks" not in verdict(paired_difference([(True, True)]))
+    said = str(verdict(found))
+    assert "before 5 of 10 50 % (24 % to 76 %)\nafter 10 of 10" in said
+    assert "won 5, lost 0: p = 0.062, which luck alone can do" in said
+    assert "tasks" not in str(verdict(paired_difference([(True, True)])))
+
+
+def test_a_story_is_played_without_the_guard_and_with_it():
+    """what is shown is its question and how the run ended: wrong, then right"""
+    story = MADE.story(Random(1), True)
+    rows = [played(MADE, story, guard) for guard in (False, True)]
+    assert [row["ends"]["right"] for row in rows] == [False, True]
+    assert {row["question"] for row in rows} == {story.question}
 
 
 def test_sums_are_asked_with_examples_and_with_a_guard():
@@ -69,7 +78,7 @@ def test_the_exported_agent_has_the_tool_and_the_guard(tmp_path, monkeypatch):
     """a process of its own calls the tool, stops what is dangerous, answers right"""
     monkeypatch.setenv("WORKBOOK_DATA", str(tmp_path / "data"))
     assert "has not passed" in ask_outside(tmp_path, MADE.story(Random(7), True))
-    write(exercises()["my_agent"], answer())
+    keep("my_agent", answer())
     home = tmp_path / "mine"
     assert "Yours: my_tool, my_guard." in export(home)
     story = MADE.story(Random(7), True)

@@ -3,12 +3,12 @@
 import pytest
 
 from workbook.experiments import replays
-from workbook.playground.scenarios import load
 from workbook.runtime.calculator import calculator
 from workbook.runtime.guards import all_guards
 from workbook.runtime.machine import Machine
 from workbook.runtime.replay import replay
 from workbook.runtime.script import Script
+from workbook.stage.scenarios import load
 from workbook.views.logs import VIEWS
 
 PRICE = load("price_question")
@@ -30,7 +30,7 @@ def test_a_replay_that_fails_has_its_row(monkeypatch):
 
     table = replays.over_the_gallery(but_not_of_lunch)
     assert [row[2] for row in table.rows] == ["LookupError"] * 2
-    assert table.footer.startswith("your replay: 2 of 4")
+    assert table.footer.startswith("2 of 4")
 
 
 def test_a_killed_run_asks_only_for_what_was_not_answered(tmp_path):

@@ -7,13 +7,13 @@ import pytest
 
 from workbook.experiments.review import review
 from workbook.paths import DATA
-from workbook.playground.engines import ENGINES, Engine
-from workbook.playground.scenarios import ScenarioError, slugs
 from workbook.runtime.ledger import Make
 from workbook.runtime.machine import Machine
 from workbook.runtime.model import Model
 from workbook.runtime.table import CORE, Event, State, Transition
 from workbook.runtime.turns import Final, parse_turn
+from workbook.stage.engines import ENGINES
+from workbook.stage.scenarios import ScenarioError, slugs
 
 LINES = tomllib.loads((DATA / "checklist.toml").read_text(encoding="utf-8"))["line"]
 LOOKS = [line["look"] for line in LINES]
@@ -24,9 +24,9 @@ def of(*scenarios):
     return {line["look"] for line in LINES if {*scenarios} & {*line["scenarios"]}}
 
 
-def missed(agent, parts=None):
+def missed(agent, parts=None, make=None):
     """Return what an agent misses."""
-    return {look for look, *_ in review(agent, parts).rows if look}
+    return {look for look, *_ in review(agent, parts, make).rows if look}
 
 
 def test_the_checklist_holds_together():
@@ -61,13 +61,13 @@ def test_a_part_of_yours_that_sees_nothing_misses_its_line():
 
 
 def made(model=lambda model: model, **change):
-    """Return the engine of a plain machine with a bug in it."""
+    """Return what makes a plain machine with a bug in it."""
 
-    def play(spec):
-        machine = Machine(model(spec.model), spec.tools, make=Make(), **change)
-        machine.run(spec.scenario.question, journal=spec.journal)
+    def make(scenario, home):
+        asked = model(scenario.script())
+        return Machine(asked, scenario.tools(), make=Make(), **change)
 
-    return Engine(play)
+    return make
 
 
 ENDS = Transition(State.THINK, Event.UNREADABLE_TURN, State.ERROR, "a bug")
@@ -102,10 +102,12 @@ def believes(text):
 )
 def test_a_bug_is_named_by_its_line(bug, named):
     """A line is missed with the bug, and met without it."""
-    assert of(named) <= missed(made(**bug)) - missed(made())
+    assert of(named) <= missed("fsm", make=made(**bug)) - missed("fsm", make=made())
 
 
-@pytest.mark.parametrize("engine", [e for e in ENGINES if ENGINES[e].asks_for_calls])
+@pytest.mark.parametrize(
+    "engine", [e for e in ENGINES if e.endswith(("_calls", "create_agent"))]
+)
 def test_an_engine_that_asks_for_calls_is_refused(engine):
     """The scenarios are in text, so what it made of them would say nothing."""
     with pytest.raises(ValueError, match=engine):

@@ -7,6 +7,7 @@ from workbook.experiments.untrusted import (
     leaks,
     obeyed,
     prompt_after,
+    prompt_in_parts,
     texts,
 )
 from workbook.runtime.script import Script
@@ -52,6 +53,16 @@ def test_the_prompt_has_the_tools_and_ends_after_the_page():
     assert "Pay(" not in prompt_after("", described=False)
 
 
+def test_a_prompt_in_parts_says_who_wrote_what():
+    """Its parts are the whole prompt; the runtime wrote the page and what tools are"""
+    parts = prompt_in_parts("Adults pay 12 euro.")
+    assert "".join(text for _, text in parts) == prompt_after("Adults pay 12 euro.")
+    assert ["Pay(" in parts[0][1], parts[0][0], parts[-1][0]] == [
+        True,
+        *["runtime"] * 2,
+    ]
+
+
 def test_the_sets_have_attacks_and_harmless_texts():
     """Of each kind at least sixty, in five languages; of ours a half"""
     for whose in ("ours", "theirs"):
@@ -63,4 +74,5 @@ def test_the_sets_have_attacks_and_harmless_texts():
 
 def test_a_leak_needs_all_three():
     """Private data, untrusted text, a way out: without one of them nothing leaves"""
-    assert [found for _, found in leaks({}).rows] == ["it leaves", "-", "-", "-"]
+    ends = [row["the code of the door"] for row in leaks({})]
+    assert [end["right"] for end in ends] == [False, True, True, True]

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.notebooks.conftest import read
-from workbook.exercises.catalogue import exercises, lessons
+from workbook.checks.catalogue import exercises, lessons
 
 NOTEBOOKS = list(lessons().values())
 LESSON = {"cells": 40, "words": 1800, "given": 180, "names": 25, "exercises": 4}

@@ -9,8 +9,7 @@ import pytest
 
 from tests.learner import RAISES, answer_to, cells_with_answer
 from tests.notebooks.conftest import lessons, read, text_outputs
-from workbook.exercises.catalogue import exercises
-from workbook.exercises.your_agent import seal
+from workbook.checks.catalogue import exercises
 
 LESSONS = lessons()
 NO_LABS = [path for path in LESSONS if path.parent.name != "labs"]
@@ -67,7 +66,7 @@ def keep_file(home, exercise, text, anew=True):
     path = home / "your_agent" / f"{exercise.slug}.py"
     path.parent.mkdir(exist_ok=True)
     if anew or not path.exists():
-        path.write_text(seal(exercise, text) + text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
 
 
 def with_broken_parts(path):
@@ -153,7 +152,8 @@ def test_lesson_goes_on_with_broken_parts(path, executed):
     """Where the parts of earlier lessons break, the run names them and Run All ends."""
     shown = "\n".join(map(text_outputs, executed.cells))
     earlier = [e.slug for e in exercises().values() if e.lesson < path.stem]
-    used = [s for s in earlier if any(f'"{s}"' in c.source for c in executed.cells)]
+    takes = [c.source for c in executed.cells if "your_parts(" in c.source]
+    used = [slug for slug in earlier if any(f'"{slug}"' in source for source in takes)]
     for slug in used:
         assert f"your {slug} broke in line" in shown, slug
 
@@ -179,10 +179,10 @@ def test_lesson_reads_as_the_style_asks(path):
 
 @pytest.mark.parametrize("path", LESSONS, ids=IDS)
 def test_what_is_recorded_is_an_experiment_that_may_lack_a_prompt(path):
-    """A model that was not asked is a line: no cell asks the other models itself."""
+    """A model that was not asked is a line: no cell asks one's own model itself."""
     for cell in read(path).cells:
         if "record" in cell.metadata.get("tags", []):
-            assert re.search(r"\bon_other_models\(", cell.source), cell.source
+            assert re.search(r"\bon_own_model\(", cell.source), cell.source
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=IDS)

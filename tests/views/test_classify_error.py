@@ -69,6 +69,6 @@ def test_without_an_error_nobody_knows(classify_error, fields):
     ids=["ok", "no observation"],
 )
 def test_what_has_not_failed_is_refused(classify_error, event):
-    """raise ValueError unless the event's `ok` is False: nothing has failed"""
+    """raise ValueError if the event has no `ok`, or one that is not False"""
     with pytest.raises(ValueError):  # noqa: PT011 - in any words
         classify_error(event)

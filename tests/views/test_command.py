@@ -8,8 +8,8 @@ import pytest
 from rich.cells import cell_len
 
 from workbook.__main__ import main
-from workbook.playground.engines import play
 from workbook.runtime.journal import Journal
+from workbook.stage.engines import play
 from workbook.views.logs import VIEWS, logged
 
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from workbook.environments.number_theory import factorial
-from workbook.playground.engines import ENGINES, play
-from workbook.playground.scenarios import load, scenario_tools, slugs
 from workbook.runtime.calls import ErrorKind
 from workbook.runtime.machine import Machine
 from workbook.runtime.model import ToolRequest
 from workbook.runtime.script import Script
 from workbook.runtime.tools import Tool
+from workbook.stage.engines import ENGINES, play
+from workbook.stage.scenarios import load, slugs
 from workbook.views.descriptions import MAX_CHARS
 from workbook.views.errors import (
     ADVICE,
@@ -123,7 +123,7 @@ def test_every_failure_of_the_gallery_has_a_category(engine):
             told = f"{slug}: add the kind to KINDS in workbook/views/errors.py"
             assert category != "own kind", f"{told}: {event['error']}"
             assert (category == "not recorded") == (not event.get("error"))
-        counts = [p.count for p in patterns([trace], scenario_tools(load(slug)))]
+        counts = [p.count for p in patterns([trace], load(slug).tools())]
         assert sum(counts) >= len(failed) >= max(counts, default=0)
 
 

@@ -9,12 +9,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from workbook.playground.engines import play
 from workbook.runtime.calculator import calculator
 from workbook.runtime.journal import Journal
 from workbook.runtime.machine import Machine
 from workbook.runtime.script import Script
 from workbook.runtime.trace import ENVELOPE, Trace, TraceError
+from workbook.stage.engines import play
 from workbook.views.logs import VIEWS, logged, summary_of, totals, write_logs
 
 STARTED = ("run_started", {"engine": "fsm", "question": "2+2?"})

@@ -2,9 +2,9 @@
 
 import pytest
 
-from workbook.playground.engines import ENGINES, play
 from workbook.runtime.journal import Journal
 from workbook.runtime.trace import Trace
+from workbook.stage.engines import ENGINES, play
 from workbook.views.metrics import Rate, figures, success_rate, traces_in
 
 

@@ -3,7 +3,7 @@
 from matplotlib import colors
 from matplotlib import pyplot as plt
 
-from workbook.playground.engines import play
+from workbook.stage.engines import play
 from workbook.views.plots import BLUE, GREY, RED, plot_prompts
 
 

@@ -25,9 +25,11 @@ def inside(*events):
 
 
 def test_calls_and_those_that_went_well(success_rate):
-    """`calls` are the tool calls with an observation, `ok` those whose `ok` is true"""
+    """`calls`: tool calls with an observation, no others; `ok`: those with `ok` true"""
     run = [*call(1, q="a"), *call(2, ok=False, q="b"), *call(3, tool="Pay", q="c")]
     assert success_rate(run) == Rate(ok=2, calls=3, retries=0)
+    cut_short = [*call(1, ok=False, q="a"), asked("call_2", q="a")]
+    assert success_rate(cut_short) == Rate(ok=0, calls=1, retries=0)
 
 
 @pytest.mark.parametrize("events", [[], [{"trace_id": "r", "kind": "run_started"}]])
@@ -41,12 +43,6 @@ def test_a_turn_that_nobody_could_read_is_no_call(success_rate):
     unreadable = observed(None, ok=False, tool=None)
     moved = {"trace_id": "r", "kind": "transition", "call_id": "call_1"}
     assert success_rate([unreadable, *call(1), moved]) == Rate(1, 1, 0)
-
-
-def test_a_call_without_an_observation_is_not_counted(success_rate):
-    """a call without an observation does not count, not even as a retry"""
-    cut_short = [*call(1, ok=False, q="a"), asked("call_2", q="a")]
-    assert success_rate(cut_short) == Rate(ok=0, calls=1, retries=0)
 
 
 FAILED = call(1, ok=False, q="a")

@@ -13,9 +13,9 @@ import httpx
 from workbook.environments.search import bundled_search
 from workbook.environments.web_search import web_search
 from workbook.environments.wiki import load_articles, wiki_tasks
-from workbook.experiments.rates import rate_table, share
+from workbook.experiments.rates import interval
 from workbook.grounding.calibration import Cost
-from workbook.grounding.claims import find_citations, sentences
+from workbook.grounding.claims import find_citations
 from workbook.grounding.evidence import Document, Support, Verdict, evidence_of
 from workbook.grounding.grounded import HOW_TO_CITE
 from workbook.paths import DATA
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 Audit = Callable[..., Iterable[Verdict]]
 Row = Mapping[str, Any]
+COUNTED = "cites", "supported"
 FOLDER = DATA / "lessons/09"
 EXAMPLES = (FOLDER / "cite_example.txt").read_text("utf-8")
 """Two solved questions, each with its document and an answer that cites it."""
@@ -50,18 +51,17 @@ def audited(trace: Trace, audit: Audit) -> list[Verdict]:
     return list(audit(trace.end["answer"], seen)) if trace.end else []
 
 
-def told(trace: Trace) -> list[str]:
-    """Return what was said about an answer, line by line: model, audit, end."""
-    lines = [str(trace.of("run_started")[0]["question"])]
+def attempts(trace: Trace) -> list[dict[str, Any]]:
+    """Return a row for each answer of a run: the answer, its audit; then the end."""
+    rows: list[dict[str, Any]] = []
     for event in trace.of("model_turn", "decision"):
+        if answer := event.get("text", "").partition("Final Answer:")[2].strip():
+            rows.append({"the model answers": answer})
         if event.get("who") == "audit":
             failed = [v for v in event["verdicts"] if v["kind"] != Support.SUPPORTED]
-            why = "".join(f" · {each['why']}" for each in failed)
-            lines.append(f"  audit: {event['what']}{why}")
-        answer = event.get("text", "").partition("Final Answer:")[2]
-        lines += [f"  model: {sentence}" for sentence in sentences(answer)]
-    end = trace.end or {}
-    return [*lines, f"{end['state']}: {end['answer'] or end['message']}"]
+            why = [event["what"], *(each["why"] for each in failed)]
+            rows[-1]["the audit"] = " · ".join(why)
+    return [*rows[:-1], {**rows[-1], "ends": trace}]
 
 
 def search_offline(query: str) -> dict[str, Any]:
@@ -93,12 +93,16 @@ def article_of(row: Row) -> Document:
     return Document(page.doc_id, page.title, 1.0, page.text)
 
 
-def rates(rows: Iterable[Row]) -> "DataFrame":
-    """Return the four rates of a check, each with its interval as in `refusals`.
+def rates(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Return the four rates of a check as rows, each with its interval.
 
     >>> rows = [{"is": "supported", "refused": False}]
-    >>> rates([*rows, {"is": "unsupported", "refused": True}])["share"].to_dict()
-    {'recall': 1.0, 'false acceptance': 0.0, 'false refusal': 0.0, 'precision': 1.0}
+    >>> for row in rates([*rows, {"is": "unsupported", "refused": True}]):
+    ...     print(row["rate"], row["of"], row["share"][1])
+    recall 1 1.0
+    false acceptance 1 0.0
+    false refusal 1 0.0
+    precision 1 1.0
     """
     said = [(row["is"] == "unsupported", row["refused"]) for row in rows]
     of_wrong = [is_out for is_wrong, is_out in said if is_wrong]
@@ -108,7 +112,22 @@ def rates(rows: Iterable[Row]) -> "DataFrame":
         "false refusal": [is_out for is_wrong, is_out in said if not is_wrong],
         "precision": [is_wrong for is_wrong, is_out in said if is_out],
     }
-    return rate_table(counts)  # where none was refused, there is no precision
+    return [  # where none was refused, there is no precision
+        {"rate": name, "of": len(each), "share": interval(each)}
+        for name, each in counts.items()
+        if each
+    ]
+
+
+def refused(rows: Iterable[Row], by: str) -> list[dict[str, Any]]:
+    """Return a row for each kind of claims: the share of it that the audit refuses."""
+    groups: dict[str, list[bool]] = {}
+    for row in rows:
+        groups.setdefault(row[by], []).append(row["refused"])
+    return [
+        {"claims": kind, "of": len(each), "refused": interval(each)}
+        for kind, each in groups.items()
+    ]
 
 
 def best_documents() -> "DataFrame":
@@ -157,14 +176,14 @@ def errors_at(costs: Sequence[Cost], *thresholds: float) -> "Figure":
 
 def answers(
     model: Model, before: str, audit: Audit, number: int = 10
-) -> list[tuple[str, str, bool, bool]]:
+) -> list[dict[str, Any]]:
     """Ask a model questions, each with the best document, and audit what it answers.
 
     A row has the question, the answer, whether it cites, and whether all of it is
     supported by that document. `before` is the beginning of each prompt.
     """
     tasks = [t for t in wiki_tasks() if t.lang == "en" and t.hops == 1][:number]
-    rows = []
+    rows: list[dict[str, Any]] = []
     with waiting("asking the model", total=number) as tick:
         for task in tasks:
             [best] = bundled_search().search(task.text, 1)
@@ -174,19 +193,13 @@ def answers(
             said = (reply.text or "").strip()
             kinds = {verdict.kind for verdict in audit(said, [page])}
             is_shown = kinds == {Support.SUPPORTED}
-            rows.append((task.text, said, find_citations(said) != [], is_shown))
+            cites = find_citations(said) != []
+            rows.append({"question": task.text, "answer": said, "cites": cites})
+            rows[-1]["supported"] = is_shown
             tick()
     return rows
 
 
-def lines(rows: Sequence[tuple[str, str, bool, bool]]) -> list[str]:
-    """Return a line for each of some `answers`, and one that counts them."""
-    words = {True: "supported", False: "refused  "}
-    said = [f"{words[row[3]]} {row[0]} → {row[1]}" for row in rows]
-    cites, supported = counted(rows)
-    return [*said, f"{cites} cite, {supported} are supported"]
-
-
-def counted(rows: Sequence[tuple[str, str, bool, bool]]) -> tuple[str, str]:
-    """Return how many of some `answers` cite, and how many are supported."""
-    return share(row[2] for row in rows), share(row[3] for row in rows)
+def counted(rows: Iterable[Row]) -> dict[str, tuple[float, float, float]]:
+    """Return which share of some `answers` cites, and which is supported."""
+    return {what: interval(row[what] for row in rows) for what in COUNTED}

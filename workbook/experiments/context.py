@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.environments.wiki import load_articles
 from workbook.evaluation.statistics import paired_difference
-from workbook.exercises.display import Grid
 from workbook.experiments.figures import blank
-from workbook.experiments.rates import share
+from workbook.experiments.rates import interval
 from workbook.paths import DATA
-from workbook.playground.engines import play
-from workbook.playground.scenarios import load, scenario_tools
 from workbook.runtime.budget import Prices
 from workbook.runtime.context import PromptPart, loose_groups, replaced, size
 from workbook.runtime.messages import TEXT_PREAMBLE
 from workbook.runtime.model import Usage
 from workbook.runtime.script import CHARS_PER_TOKEN, count_tokens
 from workbook.runtime.tools import ToolRegistry
+from workbook.stage.engines import play
+from workbook.stage.scenarios import load
+from workbook.stage.shown import Shown, comparison
 from workbook.views.plots import on_any_page
 from workbook.wait import waiting
 
@@ -55,7 +55,7 @@ def prompts(model: Any, fit: Fit, limit: float) -> Iterator[str]:
     The model counts their tokens; its turns, and what the tool returns, are scripted.
     """
     drift = load("drift")
-    tools = ToolRegistry(scenario_tools(drift)).describe()
+    tools = ToolRegistry(drift.tools()).describe()
     before = f"{TEXT_PREAMBLE.format(tools=tools)}Question: {drift.question}\n"
     parts = [PromptPart(before, pinned=True, kind="question")]
     for n, place in zip(range(TURNS), cycle(drift.scripted_tools[0].returns)):
@@ -164,21 +164,19 @@ def find_facts(model: Any) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["fact", "place", "words", "found"])
 
 
-def by_place(found: pd.DataFrame) -> Grid:
-    """Count the facts that were found at each place, with Wilson's interval.
+def by_place(found: pd.DataFrame) -> Shown:
+    """Return the share of the facts that were found at each place, with its interval.
 
     Below it the two wordings are compared: each fact is a pair.
     """
-    rows = [
-        (words, *(share(hits) for _, hits in asked.groupby("place")["found"]))
-        for words, asked in found.groupby("words", sort=False)
-    ]
+    rows: list[dict[str, Any]] = []
+    names = ["top", *map(str, range(2, PLACES)), "end"]
+    for name, (_, asked) in zip(names, found.groupby("place"), strict=True):
+        by_words = asked.groupby("words", sort=False)["found"]
+        shares = {f"{words!s} words": interval(hits) for words, hits in by_words}
+        rows.append({"place": name, **shares})
     hits = found.pivot_table("found", "fact", "words", "sum")
     same, other = hits["same"], hits["other"]
     pair = paired_difference(zip(other > same, same > other, strict=True))
-    return Grid(
-        ["words", "top", *map(str, range(2, PLACES)), "end"],
-        rows,
-        f"Facts found more often: the same words {pair.won}, other words {pair.lost}"
-        f" of {len(hits)}; p = {pair.p:.3f}",
-    )
+    note = f"Facts found more often: the same words {pair.won}, other words {pair.lost}"
+    return comparison(rows, note=f"{note} of {len(hits)}; p = {pair.p:.3f}")

@@ -6,7 +6,6 @@ looks at the account or the folder, and never at what the answer says.
 
 from __future__ import annotations
 
-import re
 import runpy
 import sqlite3
 import subprocess
@@ -19,22 +18,21 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
+from workbook.checks.display import show
 from workbook.environments.payment import Payments
 from workbook.environments.workspace import Workspace
-from workbook.exercises.display import show
 from workbook.paths import DATA
-from workbook.playground.engines import play
-from workbook.playground.machines import Given
-from workbook.playground.scenarios import load
 from workbook.runtime import permission
 from workbook.runtime.budget import Budget
-from workbook.runtime.calls import clip
 from workbook.runtime.guards import all_guards
 from workbook.runtime.ledger import Claim, Ledger, Make, Once
 from workbook.runtime.machine import Machine
 from workbook.runtime.script import Script
 from workbook.runtime.trace import Trace
-from workbook.views.show import Diff
+from workbook.stage.engines import play
+from workbook.stage.machines import Given
+from workbook.stage.scenarios import load
+from workbook.stage.shown import Diff
 from workbook.wait import waiting
 
 if TYPE_CHECKING:
@@ -110,24 +108,24 @@ def _paid(
     return len(account.made)
 
 
-def afternoon(morning: permission.Approve, parts: Given) -> None:
-    """Let Mallory's payment be asked for, and answer with a yes of the morning."""
+def afternoon(morning: permission.Approve, parts: Given) -> str:
+    """Return what is paid to Mallory if a yes of the morning is the answer."""
     turns = [load(MALLORY).turns[1], "Final Answer: done"]
-    _pays(turns, lambda _: morning, parts)
+    return _pays(turns, lambda _: morning, parts)
 
 
-def spellings(parts: Given) -> None:
-    """Let one payment be asked for in three spellings, with a yes to each."""
-    _pays(load("payment_other_call_id").turns, permission.yes, parts)
+def spellings(parts: Given) -> str:
+    """Return what is paid for one payment in three spellings, with a yes to each."""
+    return _pays(load("payment_other_call_id").turns, permission.yes, parts)
 
 
-def _pays(turns: Sequence[Any], person: permission.Person, parts: Given) -> None:
+def _pays(turns: Sequence[Any], person: permission.Person, parts: Given) -> str:
     account, guards = Payments(), all_guards(person=person)
     make = Once(new_ledger())
     machine = Machine(Script(turns), [account.tool()], guards, parts=parts, make=make)
     machine.run("Pay 25 euros to the bookshop.")
     made = [f"{each.cents / 100:g} to {each.payee}" for each in account.made]
-    print("paid:", ", ".join(made) or "nothing")
+    return ", ".join(made) or "nothing"
 
 
 def new_folder() -> Path:
@@ -140,10 +138,10 @@ def new_ledger() -> Ledger:
     return Ledger(new_folder() / "ledger.db")
 
 
-def two_at_once(claim: Callable[..., Claim]) -> None:
-    """Let a second process claim between two statements of the first; print payments.
+def two_at_once(claim: Callable[..., Claim]) -> dict[str, Any]:
+    """Let a second process claim between two statements of the first; return payments.
 
-    Both pay if they are told "run". Which of them is first does not matter.
+    Both pay if they get "run". Which of them is first does not matter.
     """
     account, ledger, verdicts = Payments(), new_ledger(), list[str]()
     with ledger.connection() as one, ledger.connection() as two:
@@ -166,7 +164,7 @@ def two_at_once(claim: Callable[..., Claim]) -> None:
         one.set_trace_callback(None)
         if len(verdicts) == 1:
             ask(two)
-    print(f"they were told {' and '.join(verdicts)}: {len(account.made)} paid")
+    return {"verdicts": " and ".join(verdicts), "payments": len(account.made)}
 
 
 def agent(path: Path, answers: str = "", dies_at: object = "") -> str:
@@ -182,19 +180,25 @@ def agent(path: Path, answers: str = "", dies_at: object = "") -> str:
     return done.stdout.strip() or done.stderr.strip().rpartition("\n")[2]
 
 
+def in_a_process(path: Path, answers: str = "") -> dict[str, Any]:
+    """Run the paying agent as `agent` does; return how it ends, and what is paid."""
+    agent(path, answers)
+    trace = Trace.read(path)
+    turns = len(trace.of("model_turn"))
+    return {"ends": trace, "paid": paid(path), "model turns in the file": turns}
+
+
 def paid(path: Path) -> int:
     """Return how many payments the agent of this trace has made."""
     return len(Payments(path.with_name("payments.jsonl")).made)
 
 
 def decisions(path: Path) -> pd.DataFrame:
-    """Return who decided what in a run; print how many turns its model had."""
+    """Return who decided what in a run."""
     import pandas as pd
 
-    trace = Trace.read(path)
-    print(f"{len(trace.of('model_turn'))} model turns in the file")
     columns = ["who", "what", "call_id", "why"]
-    return pd.DataFrame(trace.of("decision"), columns=columns).fillna("")
+    return pd.DataFrame(Trace.read(path).of("decision"), columns=columns).fillna("")
 
 
 def killed_everywhere(only: Sequence[object] = ()) -> pd.DataFrame:
@@ -241,13 +245,9 @@ def killed_everywhere(only: Sequence[object] = ()) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("at")
 
 
-def story(slug: str, engine: str) -> None:
-    """Print what model and tools said in a scenario, and how it ended."""
-    trace = play(slug, engine)
-    assert trace.end is not None
-    for event in trace.of("model_turn", "observation"):
-        print(_line(event["text"]))
-    print(f"{trace.end['state']}: {trace.end['answer']}")
+def story(slug: str, engine: str) -> Trace:
+    """Return the trace of a scenario on an engine, without a part of the reader's."""
+    return play(slug, engine)
 
 
 def in_the_folder(
@@ -258,15 +258,12 @@ def in_the_folder(
     mode: str = permission.Mode.BUILD,
     person: permission.Person | None = None,
     parts: Given | None = None,
-) -> str:
-    """Play a scenario in a workspace, and print its decisions and observations.
+) -> dict[str, Any]:
+    """Play a scenario in a workspace; return how it ends, and what the folder is then.
 
     Args:
         model: a real one, with at most six steps and an example; None is the script.
         protected: whether the machine has guards.
-
-    Returns:
-        the answer, and what the workspace is then.
     """
     place, scenario = Workspace.sample(), load(slug)
     before = place.read_file("price.py")
@@ -276,25 +273,13 @@ def in_the_folder(
     guards = all_guards(limits, person, mode) if protected else []
     asked, make = model or scenario.script(), Once() if protected else Make()
     options: Any = {"parts": parts, "preamble": example, "make": make}
-    ended = Machine(asked, place.tools(), guards, **options).run(scenario.question)
-    for event in ended.trace.of("decision", "observation"):
-        if event["kind"] == "observation":
-            print(f"    {event['tool']:10} {_line(event['text'], 160)}")
-        else:
-            print(f"  {event['who']}: {event['what']} {event['why']}")
+    machine = Machine(asked, place.tools(), guards, **options)
+    trace = machine.run(scenario.question).trace
     is_same = place.read_file("price.py") == before
-    now = f"the file is as it was: {is_same}"
-    passed = f"the tests pass: {place.run_tests()['passed']}"
-    return f"{ended.state}, {ended.answer or ended.message}\n{now}; {passed}\n"
+    now = {"file as it was": is_same, "tests pass": place.run_tests()["passed"]}
+    return {"ends": trace, **now}
 
 
 def show_change(request: permission.Request) -> None:
     """Show what a call would change, in colours."""
     show(Diff(request.preview))
-
-
-def _line(text: str, most: int = 88) -> str:
-    """Return a text, or one in JSON, as one line that a narrow window shows."""
-    plain = text.replace("\\n", " ").replace('\\"', '"')
-    plain = re.sub(r"([=-])\1{9,}", r"\1\1\1", plain)  # a ruler
-    return clip(" ".join(plain.split()), most)

@@ -10,10 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from workbook.exercises.display import Grid
 from workbook.experiments.figures import blank
-from workbook.playground.engines import play
-from workbook.playground.scenarios import load, scenario_tools
 from workbook.runtime.budget import Budget
 from workbook.runtime.calls import clip, to_json
 from workbook.runtime.guards import all_guards
@@ -21,6 +18,9 @@ from workbook.runtime.machine import Machine
 from workbook.runtime.stuck import Cycle, StepSeen, digest_of, find_cycle
 from workbook.runtime.tools import Tool
 from workbook.runtime.trace import Trace
+from workbook.stage.engines import play
+from workbook.stage.scenarios import load, outcome
+from workbook.stage.shown import ended
 from workbook.views.plots import BLUE, RED, on_any_page
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def run(
 def again(slug: str, model: Any = None, **options: Any) -> Trace:
     """Play a scenario on the machine with guards, with these options and no others."""
     scenario = load(slug)
-    script, tools = model or scenario.script(), scenario_tools(scenario)
+    script, tools = model or scenario.script(), scenario.tools()
     return run(scenario.question, script, tools, **options)
 
 
@@ -56,24 +56,21 @@ def tokens_by_turn(trace: Trace) -> list[int]:
     return [usage["input"] + usage["output"] for usage in used]
 
 
-def tell(name: str, trace: Trace) -> None:
-    """Print how a run ended and what its guards decided."""
-    end, costs = trace.end or {}, tokens_by_turn(trace)
-    answer = "no answer" if end["answer"] is None else f"answer: {end['answer']}"
-    print(f"{name}: {end['state']} ({end['reason']}), {answer}")
-    print(f"    turns: {len(costs)}, tokens: {sum(costs):,}", end="")
-    print(f", tool calls asked for: {len(trace.of('tool_call'))}")
-    for event in trace.of("decision"):
-        print(f"    {event['who']}: {event['what']} ({event['why'].rstrip('.')})")
+def spent(trace: Trace) -> int:
+    """Return what all turns cost together, in tokens."""
+    return sum(tokens_by_turn(trace))
 
 
-def tell_caps(trace: Trace) -> None:
-    """Print for each turn how long it was allowed to be, and how long it was."""
-    for sent, turn in zip(trace.of("model_request"), trace.of("model_turn")):  # noqa: B905
-        read, wrote = turn["usage"]["input"], turn["usage"]["output"]
-        print(
-            f"read {read:,}, may write {sent['max_tokens']:,}, wrote {wrote:,} tokens"
-        )
+def first_turn(trace: Trace) -> dict[str, int]:
+    """Return the tokens that the first turn read, was allowed to write, and wrote."""
+    [sent, *_], [turn, *_] = trace.of("model_request"), trace.of("model_turn")
+    used, most = turn["usage"], sent["max_tokens"]
+    return {"read": used["input"], "may write": most, "wrote": used["output"]}
+
+
+def ending(slug: str, trace: Trace) -> dict[str, Any]:
+    """Return how a scenario's run ended and whether it is right, for `comparison`."""
+    return ended(trace, load(slug).is_right(outcome(trace)))
 
 
 @on_any_page
@@ -96,15 +93,18 @@ def calls_of(slug: str) -> list[StepSeen]:
     return [StepSeen(c["tool"], c["arguments"], digest_of(o["text"])) for c, o in pairs]
 
 
-def show_calls(runs: Mapping[str, Sequence[StepSeen]], most: int = 3) -> Grid:
-    """Show the first calls of each run."""
-    rows = [
-        (name if n == 0 else "", step.tool, clip(to_json(step.arguments), 60), digest)
+def first_calls(runs: Mapping[str, Sequence[StepSeen]]) -> list[dict[str, str]]:
+    """Return a row for each run: its first three calls, each with its digest."""
+    return [
+        {"run": name}
+        | {f"call {n} → digest": _in_short(step) for n, step in enumerate(calls[:3], 1)}
         for name, calls in runs.items()
-        for n, step in enumerate(calls[:most])
-        for digest in [step.digest[:6]]
     ]
-    return Grid(["run", "tool", "arguments", "digest of the answer"], rows)
+
+
+def _in_short(step: StepSeen) -> str:
+    arguments = clip(to_json(step.arguments), 60)
+    return f"{step.tool} {arguments} → {step.digest[:6]}"
 
 
 def exactly(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -126,16 +126,17 @@ def opencode(calls: Sequence[StepSeen]) -> Cycle | None:
     return find_cycle(_blind(calls), lengths=[1], same=exactly)
 
 
-def stops(runs: Mapping[str, Sequence[StepSeen]], **rules: Rule) -> Grid:
-    """Show after which call each rule stops each run."""
-    rows = [
-        (name, str(len(calls)), *(_first(rule, calls) for rule in rules.values()))
+def stops(
+    runs: Mapping[str, Sequence[StepSeen]], rules: Mapping[str, Rule]
+) -> list[dict[str, Any]]:
+    """Return a row for each run: after which call each rule stops it, None if never."""
+    return [
+        {"run": name, "calls": len(calls)}
+        | {who: _first(rule, calls) for who, rule in rules.items()}
         for name, calls in runs.items()
     ]
-    return Grid(["run", "calls", *rules], rows)
 
 
-def _first(rule: Rule, calls: Sequence[StepSeen]) -> str:
+def _first(rule: Rule, calls: Sequence[StepSeen]) -> int | None:
     hits = (n for n in range(1, len(calls) + 1) if rule(calls[:n]))
-    at = next(hits, None)
-    return "never" if at is None else f"after call {at}"
+    return next(hits, None)

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from workbook.checks.display import Grid
 from workbook.choice import get_text_model
 from workbook.evaluation.statistics import Paired, paired_difference
-from workbook.exercises.display import Grid
 from workbook.experiments import votes
 from workbook.experiments.questions import ArithmeticQuestion
-from workbook.playground.recorded import real_result
 from workbook.runtime.model import Model, Usage
+from workbook.stage.recordings import real_result
 from workbook.wait import waiting
 
 LOOK = "Question: {}\nAnswer: {}\nThis answer may be wrong.\nNote: I should have"
@@ -55,7 +55,9 @@ def _tokens(usage: Usage) -> int:
     return usage.input + usage.output
 
 
-def on_all_sums(way: Callable[[ArithmeticQuestion, Model], Way]) -> dict[str, Way]:
+def on_all_sums(
+    way: Callable[[ArithmeticQuestion, Model], Way], live: bool = False
+) -> dict[str, Way]:
     """Return what a way gives on each of the twenty sums, greedy: a recording."""
     name = way.__name__
 
@@ -67,7 +69,7 @@ def on_all_sums(way: Callable[[ArithmeticQuestion, Model], Way]) -> dict[str, Wa
                 tick()
         return found
 
-    kept = real_result("11_other_ways_to_spend_it", name, measure, takes_minutes=True)
+    kept = real_result("11_other_ways_to_spend_it", name, measure, live=live)
     return {slug: Way(*row) for slug, row in kept.items()}
 
 

@@ -14,12 +14,10 @@ from typing import Any, NamedTuple
 
 from workbook.environments.endpoint import endpoint
 from workbook.evaluation.grader import grade
-from workbook.evaluation.statistics import Paired, tasks_needed
+from workbook.evaluation.statistics import Paired, tasks_needed, wilson_interval
 from workbook.evaluation.tasks import Gold
 from workbook.experiments.questions import ArithmeticQuestion
-from workbook.experiments.rates import share
-from workbook.playground.capstone import Capstone, Story, play_story, rehearse, says
-from workbook.playground.scenarios import ScenarioError, outcome
+from workbook.measures.your_agent import Capstone, Story, play_story, rehearse, says
 from workbook.runtime.budget import Budget
 from workbook.runtime.calculator import calculator
 from workbook.runtime.guards import OwnGuard, all_guards, own_guard
@@ -27,6 +25,8 @@ from workbook.runtime.machine import Machine
 from workbook.runtime.model import Model
 from workbook.runtime.tools import Tool
 from workbook.runtime.trace import Trace
+from workbook.stage.scenarios import ScenarioError, outcome
+from workbook.stage.shown import Shown, comparison, ended
 from workbook.wait import waiting
 
 Example = tuple[str, str, str]  # a question, what the calculator gets, the answer
@@ -114,13 +114,11 @@ def on_model(model: Model, made: Capstone, number: int = 5) -> dict[str, str]:
     return found
 
 
-def show_story(made: Capstone, story: Story, guard: bool = True) -> None:
-    """Play a story; print what was called, what came of it, and whether it is right."""
+def played(made: Capstone, story: Story, guard: bool = True) -> dict[str, Any]:
+    """Play a story; return its question and how it ended, right or wrong: a row."""
     trace, _ = play_story(made, story, guard)
-    end = outcome(trace)
-    print(story.question, *lines_of(trace), sep="\n    ")
-    said = end["answer"] or (trace.end or {}).get("message", "it waits for a person")
-    print(f"{end['state']}: {said} ({'right' if story.is_right(end) else 'wrong'})\n")
+    end = ended(trace, story.is_right(outcome(trace)))
+    return {"question": story.question, "ends": end}
 
 
 def lines_of(trace: Trace) -> list[str]:
@@ -132,27 +130,29 @@ def lines_of(trace: Trace) -> list[str]:
     return lines
 
 
-def verdict(found: Paired) -> str:
+def verdict(found: Paired) -> Shown:
     """Say what pairs tell: both shares with intervals, p, and how many tasks it takes.
 
-    >>> print(verdict(Paired(9, 3, 0, 12, 0.125, 0.25)))
-    before 9 of 24 (21% to 57%), after 12 of 24 (31% to 69%)
-    won 3, lost 0: p = 0.25, which luck alone can do
-    if the true difference is +12%, 61 tasks would show it
+    >>> verdict(Paired(9, 3, 0, 12, 0.125, 0.25))
+    version right share
+    before 9 of 24 38 % (21 % to 57 %)
+    after 12 of 24 50 % (31 % to 69 %)
+    won 3, lost 0: p = 0.25, which luck alone can do. If the true difference is +12%, \
+61 tasks would show it.
     """
-    n, changed = sum(found[:4]), found.won + found.lost
-    before, after = (
-        share(place < found.both + right for place in range(n))
-        for right in (found.lost, found.won)
-    )
+    n, changed, rows = sum(found[:4]), found.won + found.lost, []
+    for version, one_sided in ("before", found.lost), ("after", found.won):
+        right = found.both + one_sided
+        low, high = wilson_interval(right, n)
+        span = low, right / n, high
+        rows.append({"version": version, "right": f"{right} of {n}", "share": span})
     luck = "which luck alone can do" if found.p >= 0.05 else "hardly luck alone"
-    said = f"before {before}, after {after}"
-    said += f"\nwon {found.won}, lost {found.lost}: p = {found.p:.2g}, {luck}"
+    note = f"won {found.won}, lost {found.lost}: p = {found.p:.2g}, {luck}."
     if found.difference:
         needed = tasks_needed(found.difference, changed / n)
-        said += f"\nif the true difference is {found.difference:+.0%}"
-        said += f", {needed:,} tasks would show it"
-    return said
+        note += f" If the true difference is {found.difference:+.0%},"
+        note += f" {needed:,} tasks would show it."
+    return comparison(rows, note=note)
 
 
 def ask_outside(home: Path, story: Story) -> str:

@@ -11,6 +11,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+def interval(right: Iterable[bool]) -> tuple[float, float, float]:
+    """Return a share with its 95 % interval, as a cell of `comparison`.
+
+    >>> tuple(round(end, 2) for end in interval([True, False, True, True]))
+    (0.3, 0.75, 0.95)
+    """
+    right = [*right]
+    low, high = wilson_interval(sum(right), len(right))
+    return low, sum(right) / len(right), high
+
+
 def share(right: Iterable[bool]) -> str:
     """Return how many are right, with the 95 % interval of the true share.
 

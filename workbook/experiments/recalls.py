@@ -4,10 +4,10 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbook.environments.search import wiki_search
-from workbook.experiments.rates import share
+from workbook.experiments.rates import interval
 from workbook.grounding.grounded import citing_preamble, grounding
 from workbook.grounding.memory import Memory
 from workbook.grounding.recall import Note, Recall, RecallByMeaning
@@ -18,9 +18,6 @@ from workbook.runtime.machine import Machine
 from workbook.runtime.script import Script, count_tokens
 from workbook.runtime.trace import Trace
 from workbook.wait import waiting
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 def _rows(name: str) -> list[dict[str, Any]]:
@@ -63,28 +60,25 @@ def embed(texts: Sequence[str]) -> list[list[float]]:
     return [row["embedding"] for row in answer["data"]]
 
 
-def compared(ways: Mapping[str, Sequence[Sequence[str]]]) -> "DataFrame":
-    """Return how many questions of each kind get a right note, by each way.
+def compared(ways: Mapping[str, Sequence[Sequence[str]]]) -> list[dict[str, Any]]:
+    """Return rows: which share of the questions of a kind get a right note, by way.
 
-    Of the kind "none", which no note answers, it is how many get a note all the same.
+    Of the kind "none", which no note answers, it is those that get a note all the same.
     """
-    import pandas as pd
-
-    table = {}
+    rows: dict[str, dict[str, Any]] = {}
     for way, found in ways.items():
-        met = _met(found)
-        table[way] = {kind: share(each) for kind, each in met.items()}
-    return pd.DataFrame(table)
+        for kind, each in _met(found).items():
+            row = rows.setdefault(kind, {"kind": kind, "questions": len(each)})
+            row[way] = interval(each)
+    return [*rows.values()]
 
 
-def right(ways: Mapping[str, Sequence[Sequence[str]]]) -> str:
-    """Say of each way how many of all questions get what is right."""
-    said = []
-    for way, found in ways.items():
-        met = _met(found)
-        good = [is_met != (kind == "none") for kind in met for is_met in met[kind]]
-        said.append(f"{way} {sum(good)} of {len(good)}")
-    return ", ".join(said)
+def right(ways: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, int]:
+    """Return for each way how many of all questions get what is right."""
+    return {
+        way: sum(is_met != (kind == "none") for kind in met for is_met in met[kind])
+        for way, met in ((way, _met(found)) for way, found in ways.items())
+    }
 
 
 def _met(found: Sequence[Sequence[str]]) -> dict[str, list[bool]]:

@@ -4,14 +4,12 @@ import itertools
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workbook.exercises.display import Grid
+from workbook.checks.display import Grid
 from workbook.paths import DATA
-from workbook.playground.engines import play
-from workbook.playground.machines import ByScript, Given
-from workbook.playground.scenarios import load, slugs
 from workbook.runtime.calls import ToolFailure
 from workbook.runtime.journal import Journal
 from workbook.runtime.machine import Machine
@@ -19,6 +17,9 @@ from workbook.runtime.replay import resume
 from workbook.runtime.script import Script
 from workbook.runtime.tools import Tool
 from workbook.runtime.trace import Trace
+from workbook.stage.engines import play
+from workbook.stage.machines import Given, machine_for
+from workbook.stage.scenarios import slugs
 from workbook.views.logs import logged, totals
 from workbook.wait import waiting
 
@@ -75,13 +76,19 @@ def over_the_gallery(again: Replay) -> Grid:
     rows, cases = [], list(itertools.product(slugs(), MACHINES))
     with waiting("playing the scenarios again", len(cases)) as tick:
         for slug, engine in cases:
-            person = ByScript(load(slug).guards.answers)  # it keeps the machine, too
-            trace = play(slug, engine, person=person)
-            if end := _other_end(again, trace, person.machine):
+            made = list[Machine]()
+            trace = play(slug, engine, make=partial(_kept, made, engine))
+            if end := _other_end(again, trace, made[0]):
                 rows.append((slug, engine, end))
             tick()
-    said = f"your replay: {len(cases) - len(rows)} of {len(cases)} to the same end"
-    return Grid(("scenario", "engine", "your replay"), rows, said)
+    count = f"{len(cases) - len(rows)} of {len(cases)} to the same end"
+    return Grid(("scenario", "engine", "your replay"), rows, count)
+
+
+def _kept(made: list[Machine], engine: str, scenario: Any, home: Path) -> Machine:
+    """Return the machine of an engine, and keep it to replay the run on it."""
+    made.append(machine_for(scenario, home, engine))
+    return made[0]
 
 
 def _other_end(again: Replay, trace: Trace, machine: Machine) -> str:
@@ -115,5 +122,5 @@ def killed_anywhere(
     rows = [(kind, str(n), end, whom) for (kind, end, whom), n in found.items()]
     again = sum(n for (*_, whom), n in found.items() if whom != "nobody")
     head = ("the last event before the crash", "runs", "they end", "asked again")
-    footer = f"{again} of {found.total()} runs asked for something again."
+    footer = f"{again} of {found.total()} runs asked for something again"
     return Grid(head, rows, footer)

@@ -13,7 +13,7 @@ from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbook.exercises.display import Grid
+from workbook.checks.display import Grid
 from workbook.experiments.figures import blank
 from workbook.experiments.questions import (
     ArithmeticQuestion,
@@ -25,8 +25,8 @@ from workbook.loop import paper_agent
 from workbook.loop.answers import matches_any, same_number
 from workbook.loop.prompting import load_exemplars
 from workbook.paths import DATA
-from workbook.playground.recorded import real_model
 from workbook.runtime.model import Model
+from workbook.stage.recordings import real_model
 from workbook.views.plots import on_any_page
 from workbook.voting.consensus import Agreed, Tally
 

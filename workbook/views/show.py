@@ -1,20 +1,12 @@
-"""A trace as a static table, an event in words, a diagram that a notebook draws.
-
-Whatever a model or a tool wrote is text here, never HTML or Mermaid's own signs.
-"""
+"""An event of a trace in words, whose it is, and what a turn did."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from workbook.pages import looks_in_notebooks, template
-from workbook.runtime.calls import clip
 from workbook.runtime.messages import CUT, read_words, render_messages
 from workbook.runtime.trace import Event as TraceEvent
-from workbook.runtime.trace import Trace
 from workbook.runtime.turns import (
     Action,
     Malformed,
@@ -23,10 +15,8 @@ from workbook.runtime.turns import (
     split_fields,
     to_dict,
 )
-from workbook.views.drawing import svg
 
-MIME_TYPE = "text/vnd.mermaid"
-LINE_CHARS, MAX_CHARS = 68, 2000
+MAX_CHARS = 2000
 
 # Who acts: a sign and a colour, the same in every picture of a run. Each
 # colour has a contrast above 3:1 on white and on JupyterLab's dark page.
@@ -37,39 +27,6 @@ VOICES = {
     "tool": ("▲", "#c2700a"),
     "danger": ("✕", "#d62728"),
 }
-
-
-@dataclass(frozen=True)
-class Mermaid:
-    """A diagram in Mermaid's language. A notebook shows the picture of it.
-
-    Of a kind that the workbook does not write, JupyterLab makes the picture.
-    """
-
-    text: str
-    title: str = "Diagram"
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        picture = svg(self.text, self.title)
-        shown = {"text/html": picture} if picture else {MIME_TYPE: self.text}
-        return {"text/plain": self.text, **shown}
-
-    def __str__(self) -> str:
-        return self.text
-
-
-@dataclass(frozen=True)
-class Diff:
-    """A change of a text as `difflib` writes it; a notebook shows it in colours."""
-
-    text: str
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        colours = {"+": VOICES["runtime"][1], "-": VOICES["danger"][1]}
-        return str(template("shown.html").module.diff(self.text, colours))
 
 
 def summary(event: TraceEvent) -> str:
@@ -170,30 +127,7 @@ def amount(number: int, prompt: str | list[Any]) -> str:
     return f"{number:,} {unit}{'s' * (number != 1)}"
 
 
-def to_html(trace: Trace) -> str:
-    """Return a trace as an HTML table, a line an event; long texts are folded and cut.
-
-    What was asked inside a tool call is below it, indented.
-    """
-    rows = []
-    for event in trace:
-        text, is_inside = summary(event), "parent" in event
-        line = clip(" ".join(text.split()), LINE_CHARS - 12 * is_inside)
-        folded = shortened(text) if line != text else ""
-        rows.append((event, *VOICES[voice(event)], is_inside, line, folded))
-    return str(template("shown.html").module.trace(rows, trace.lost))
-
-
 def shortened(text: str) -> str:
     """Return the beginning of a long text, and how much more there is."""
     more = len(text) - MAX_CHARS
     return text if more <= 0 else f"{text[:MAX_CHARS]}… ({more:,} more characters)"
-
-
-def show_traces_as_tables() -> None:
-    """Have this notebook, if it is one, show a `Trace` as a table; see `pages`, too."""
-    ipython = sys.modules.get("IPython")
-    if shell := ipython and ipython.get_ipython():
-        formatter = shell.display_formatter.formatters["text/html"]
-        formatter.for_type(Trace, to_html)
-        looks_in_notebooks(formatter)

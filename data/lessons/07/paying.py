@@ -12,7 +12,6 @@ from pathlib import Path
 
 from workbook import your_parts
 from workbook.environments.payment import Payments
-from workbook.playground.scenarios import load
 from workbook.runtime.guards import all_guards
 from workbook.runtime.journal import Journal
 from workbook.runtime.ledger import Ledger, Once
@@ -20,6 +19,7 @@ from workbook.runtime.machine import Machine
 from workbook.runtime.permission import Approve, Reject, digest_of_call
 from workbook.runtime.replay import resume
 from workbook.runtime.script import Script
+from workbook.stage.scenarios import load
 
 PARTS = your_parts("decide", "approve", "idempotency_key", "claim")
 

@@ -1,0 +1,92 @@
+"""The gallery as a page: what is expected, what only looks right, what changed."""
+
+import re
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from workbook.runtime.turns import parse_turn
+from workbook.stage.gallery_page import ENGINES, gallery
+from workbook.stage.scenarios import load, slugs
+
+FEW = ["made_up_question", "drift", "price_question", "cancelled_by_user"]
+
+
+@pytest.fixture(scope="module")
+def whole():
+    return gallery()
+
+
+@pytest.mark.parametrize(
+    ("slug", "expected"),
+    [
+        ("made_up_question", ["wrong", "wrong", "right"]),
+        ("endless_retry", ["exhausted", "exhausted", "exhausted"]),
+        ("cancelled_by_user", ["error", "error", "right"]),
+    ],
+)
+def test_what_looks_right_and_is_not_is_told_apart(whole, slug, expected):
+    """An answer is right if the scenario says so; DONE alone is not enough"""
+    assert [column[slug]["kind"] for column in whole.endings.values()] == expected
+
+
+def test_the_page_shows_what_was_expected(whole):
+    """Question, right ending, chip and whole answer of each row stand on the page"""
+    page = whole._repr_html_()
+    assert page.count('<details class="row') == len(slugs())
+    assert page.count("▶ Play</button>") == len(slugs()) * len(ENGINES)
+    for words in ("How many people live in Reykjavik?", "About 139,000", "✗ wrong"):
+        assert words in page
+    assert "Action: Calculator\nAction Input: 240*0.15" in page  # not cut
+    groups = re.findall(r'class="group">([^<]+)<', page)
+    assert set(groups) == {load(slug).group for slug in slugs()}
+
+
+def test_what_anybody_wrote_is_text(whole):
+    """HTML in an answer does not become part of the page"""
+    assert "<b>Sale" not in whole._repr_html_()
+    assert "&lt;b&gt;Sale" in whole._repr_html_()
+
+
+def test_what_changed_is_on_top(whole):
+    """What ends otherwise on the last engine than on the first; the rest is folded"""
+    first, _, last = whole.endings.values()
+    changed = {slug for slug in first if first[slug]["kind"] != last[slug]["kind"]}
+    assert whole.marked == set(whole.on_top) == changed
+    above, _, below = whole._repr_html_().partition("which end as before")
+    for slug in slugs():
+        place = f"<code>{slug}</code>"
+        assert ((place in above), (place in below)) == (
+            slug in changed,
+            slug not in changed,
+        )
+
+
+def test_of_one_engine_what_is_wrong_is_on_top():
+    """With nothing to compare, the rows that end right are folded, if there are many"""
+    one = gallery("fsm")
+    assert len(one.on_top) == len(slugs()) - one.kinds("fsm").count("right")
+    assert gallery("fsm", only=FEW).on_top == FEW
+
+
+def test_your_column_stands_beside_ours():
+    """A gallery with your parts is one more column, which is marked where it differs"""
+    both = gallery("naive", only=FEW).beside(gallery("fsm", only=FEW), "yours")
+    assert list(both.endings) == ["naive", "yours"]
+    assert both.marked == {"made_up_question", "cancelled_by_user"}
+    assert both._repr_html_().count(' marked"') == 2
+
+
+def test_a_row_is_played_on_its_engine_with_its_parts(monkeypatch):
+    """What the page writes into the widget opens the player, with your parts"""
+    asked = []
+    played = SimpleNamespace(player=lambda *run, parts: asked.append((run, parts)))
+    monkeypatch.setitem(sys.modules, "workbook.stage.trace_player", played)
+    parts = {"parse_turn": parse_turn}
+    shown = gallery("naive", only=["drift"])
+    shown = shown.beside(gallery("reading", parts, only=["drift"]), "with a parser")
+    box = shown.opener().children[0]
+    box.value = "1795636789541 drift with a parser"
+    box.value = "1795636789542 drift naive"
+    assert asked == [(("drift", "reading"), parts), (("drift", "naive"), {})]

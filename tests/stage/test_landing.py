@@ -1,0 +1,48 @@
+"""The landing page: links to all lessons, progress, and where to go on."""
+
+import json
+import re
+
+import pytest
+
+from workbook.checks.catalogue import exercises, lessons
+from workbook.paths import ROOT
+from workbook.stage.landing import course, goes_on
+
+NOTEBOOKS = ROOT / "notebooks"
+OWN = [lesson for lesson in lessons().values() if not lesson.lab]
+
+
+@pytest.mark.parametrize(
+    ("passed", "number"),
+    [("", "00"), ("00", "01"), ("00 02", "03"), ("00 02 04?", "04"), ("14", None)],
+)
+def test_you_go_on_after_what_you_passed(passed, number):
+    """The next lesson is the last one begun (here with a ?), or the one after it"""
+    begun = {slug: slug[:2] in passed for slug in lessons()}
+    states = {slug: ["yours" if begun[slug] else "ours"] for slug in lessons()}
+    for slug in states:
+        states[slug] += ["ours"] * (f"{slug[:2]}?" in passed)
+    found = goes_on(OWN, states)
+    assert (found and found.slug[:2]) == number
+
+
+def test_the_map_links_to_all_notebooks_and_pictures(monkeypatch):
+    """Each lesson and lab has a link, each lesson its picture; all of them exist"""
+    monkeypatch.setattr("workbook.stage.landing.state", lambda slug: "yours")
+    page = course().page
+    for place in re.findall(r'(?:href|src)="([^"]+)"', page):
+        assert (NOTEBOOKS / place).resolve().is_file(), place
+    assert {*re.findall(r'href="(?:labs/)?(\w+)\.ipynb"', page)} == {*lessons()}
+    many = len(exercises())
+    assert f"{many} of {many} exercises passed" in page
+
+
+def test_the_notebook_has_the_links_without_a_run():
+    """Unrun, index.ipynb lists the lessons and labs with their titles"""
+    cells = json.loads((NOTEBOOKS / "index.ipynb").read_text(encoding="utf-8"))["cells"]
+    text = "".join("".join(cell["source"]) for cell in cells)
+    for lesson in lessons().values():
+        place = lesson.notebook.relative_to(NOTEBOOKS).as_posix()
+        assert f"{lesson.title}]({place})" in text
+    assert not any(cell.get("outputs") for cell in cells)

@@ -1,0 +1,1 @@
+"""What a lesson measures by playing scenarios, a file a notebook."""
