@@ -154,3 +154,28 @@ def test_what_cannot_be_written_down_is_refused(cell):
             cells_of(function)
     with pytest.raises(LookupError, match="no cell defines answer"):
         answer_in(["answer = 3", "answer = lambda: 3"], "answer")
+
+
+ANSWER = "def f(x):\n    return x\n"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "\n%%time\n" + ANSWER,
+        "%%time\n%%capture\n" + ANSWER,
+        "%%capture --no-stderr\n\n" + ANSWER,
+        ">>> def f(x):\n...     return x\n",
+        "In [1]: def f(x):\n   ...:     return x\n",
+        "%matplotlib inline\n!ls\n" + ANSWER,
+        "import os\n?os\n" + ANSWER,
+        ANSWER.replace("\n", "\r\n"),
+    ],
+)
+def test_what_a_notebook_runs_can_be_read(cell):
+    """a cell that defines a function in IPython has that function as an answer
+
+    Of https://github.com/ipython/ipython/issues/15312 and its kind.
+    """
+    exec(answer_in([cell], "f"), space := {})
+    assert space["f"](3) == 3

@@ -26,7 +26,7 @@ from tests.runtime.playing import (
     texts,
 )
 from workbook.runtime.budget import Budget, budget
-from workbook.runtime.journal import Journal, shared_items
+from workbook.runtime.journal import Divergence, Journal, shared_items
 from workbook.runtime.model import Response
 from workbook.runtime.permission import Edit, permission, yes
 from workbook.runtime.replay import replay, resume
@@ -373,3 +373,20 @@ def test_a_call_whose_arguments_are_hidden_is_not_made(path, monkeypatch):
     end = resume(path, machine)
     assert (made, "the record hides its arguments" in texts(end)[0]) == ([1], True)
     assert_replayed(end, machine, Trace.read(path))
+
+
+def test_a_divergence_names_what_differs_and_nothing_else():
+    """the message has the fields that differ, not the ids and times of each line"""
+    same = {"kind": "model_turn", "seq": 3, "at_s": 1.5, "usage": None}
+    message = str(Divergence(3, {**same, "text": "a"}, {**same, "text": "b"}))
+    assert message == (
+        "event 3 of the record is model_turn {'text': 'a'};"
+        " this run has model_turn {'text': 'b'}"
+    )
+
+
+def test_a_trace_can_be_searched_in_any_language(tmp_path):
+    """a text stands in the file as it was written, and not as escapes"""
+    with Journal(tmp_path / "run.jsonl") as journal:
+        journal.emit("run_started", question="価格は?", engine="x")
+    assert "価格は?" in (tmp_path / "run.jsonl").read_text("utf-8")
