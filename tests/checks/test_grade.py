@@ -1,6 +1,7 @@
 """Grading a folder: each answer has a verdict, a learner a sum, the class a page."""
 
 import ast
+import json
 import os
 import threading
 
@@ -311,3 +312,14 @@ def test_collect_keeps_the_newest_answer_that_passes(tmp_path, own_data):
     assert path_of("who_writes").read_text(encoding="utf-8").endswith('"model"\n')
     with pytest.raises(CourseError, match="holds no notebook"):
         grade.collect(tmp_path / "nowhere")
+
+
+def test_a_cell_without_metadata_is_read(tmp_path):
+    """a notebook of another tool, without what Jupyter adds, has its cells
+
+    Of https://github.com/AnswerDotAI/nbdev/issues/1616.
+    """
+    cells = [{"cell_type": "code", "source": ["def f():\n", "    return 1\n"]}]
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells}))
+    (cell,) = handed_in.read_cells(tmp_path / "a.ipynb")
+    assert cell.source == "def f():\n    return 1\n"
