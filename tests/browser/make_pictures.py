@@ -77,7 +77,10 @@ PARTS = [
         ".wb-block:nth-child(10)",
     ),
     Picture("lesson_05", "05", "display(Mermaid(small", ".jp-RenderedMermaid img"),
-    Picture("lesson_06", "06", "stops(RUNS, theirs | own", ".wb-scroll"),
+    Picture(
+        *("lesson_06", "06", "stops(RUNS, theirs | own"),
+        ".wb-scroll:has-text('opencode')",
+    ),
     Picture(
         *("lesson_07", "07", 'player("mend_the_test"', ".approval"),
         play=until_a_person_is_asked,
