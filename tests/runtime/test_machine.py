@@ -320,3 +320,9 @@ def test_an_outside_of_your_own():
         "ValueError: enough",
         "model_turn",
     )
+
+
+def test_a_machine_says_what_it_is_made_of():
+    """its tools by name, or that it has none, and its model"""
+    assert repr(Machine(Script([]), [])).startswith("<machine with no tools, on ")
+    assert "with Note, on" in repr(noted([]))

@@ -11,6 +11,7 @@ from workbook.runtime.table import (
     State,
     Table,
     Transition,
+    drive,
     exits,
 )
 
@@ -200,3 +201,29 @@ def test_one_text_is_not_a_set_of_ends():
     """a text in place of a set would be an end for each of its letters"""
     with pytest.raises(TypeError, match="give a set"):
         Table((), "A", ends="OFF")
+
+
+def test_rows_may_be_written_as_plain_tuples():
+    """a row of four texts is a Transition, and a table says which rows it has"""
+    plain = Table([("A", "go", "B", "why")], start="A", ends={"B"})
+    assert plain.rules == (Transition("A", "go", "B", "why"),)
+    assert plain.rows["A", "go"].target == "B"
+    assert repr(plain) == "<Table from A: A -go-> B>"
+
+
+def test_two_tables_with_the_same_rows_are_equal():
+    """an `advance` of one's own makes no other table of it"""
+    assert SMALL.using(advance=lambda table, state, event: S.DONE) == SMALL
+
+
+def test_what_an_advance_of_ones_own_answers_is_what_is_emitted():
+    """the row that is emitted has the state in which the run is now"""
+    own = SMALL.using(advance=lambda table, state, event: S.DONE)
+    emitted = []
+    end = drive(
+        own,
+        {S.THINK: lambda run: E.TOOL_REQUESTED},
+        None,
+        lambda row, raised: emitted.append(row.target),
+    )
+    assert (end, emitted) == (S.DONE, [S.DONE])
