@@ -122,7 +122,6 @@ class Worker:
                     pass
                 case {"begun": report}:
                     call, begun_s, before_s = "", time.monotonic(), None
-                    self._places.clear()
                 case {"found": found}:
                     return dict(found)
         return self._lost(report, call, text, why)
