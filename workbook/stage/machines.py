@@ -182,8 +182,8 @@ def warned(scenario: Scenario, machine: Machine, parts: Given) -> str | None:
     """Return what stands before the question if the reader's preflight warns of it."""
     warn, asked, tools = parts.get("preflight"), scenario.question, machine.tools
     try:
-        said = [f"{t.name}: {w}. " for t in tools if warn for w in warn(asked, t)]
+        found = [f"{t.name}: {w}. " for t in tools if warn for w in warn(asked, t)]
     except PartBroken:  # which `Parts.line` reports
         return None
     before = TEXT_PREAMBLE.format(tools=tools.describe())
-    return f"{before}Warning: {''.join(said)}\n" if said else None
+    return f"{before}Warning: {''.join(found)}\n" if found else None

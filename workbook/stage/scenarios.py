@@ -98,10 +98,10 @@ class Turn(_Entry):
         None, alias="else"
     )
 
-    def said(self, number: int = 1) -> Any:
+    def play(self, number: int = 1) -> Any:
         """Return it as a `Script` plays it."""
         if self.if_seen is not None and self.then and self.otherwise:
-            part, then, other = self.if_seen, self.then.said(), self.otherwise.said()
+            part, then, other = self.if_seen, self.then.play(), self.otherwise.play()
             return lambda seen: then if part in seen else other
         if self.raises:
             return exception(self.raises, self.message)
@@ -194,7 +194,7 @@ class Scenario(_Entry):
     title: str
     question: str
     teaches: str
-    said: list[Annotated[Turn, BeforeValidator(_turn)]] = Field(alias="turn")
+    written: list[Annotated[Turn, BeforeValidator(_turn)]] = Field(alias="turn")
     source: str = ""
     group: str = ""
     right: str = ""
@@ -218,7 +218,7 @@ class Scenario(_Entry):
     @property
     def turns(self) -> list[Any]:
         """What the model says, turn by turn, as a `Script` takes it."""
-        return [turn.said(n) for turn in self.said for n in range(1, turn.times + 1)]
+        return [t.play(n) for t in self.written for n in range(1, t.times + 1)]
 
     def script(self) -> Script:
         """Return a fresh scripted model that plays the turns."""
@@ -268,9 +268,9 @@ def _in_words(type: str, loc: tuple[Any, ...], msg: str, **more: Any) -> str:
     where = " ".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
     if type == "value_error":
         return f"{where}: {more['ctx']['error']}"
-    said = f"{where} is {more['input']!r}: {msg[0].lower()}{msg[1:]}"
+    found = f"{where} is {more['input']!r}: {msg[0].lower()}{msg[1:]}"
     short = {"missing": " is missing", "extra_forbidden": ": there is no such key"}
-    return where + short[type] if type in short else said
+    return where + short[type] if type in short else found
 
 
 def outcome(trace: Trace) -> dict[str, Any]:
