@@ -102,16 +102,16 @@ def test_a_key_with_another_digest_is_another_calls(claim, db, result):
 def test_another_process_sees_the_claim(claim, db, path, other_process):
     """when claim returns, other processes see the row, and no transaction is open"""
     claim(db, "k", "d")
-    said = other_process(path)
-    told = {"wait": "to wait: a transaction is open", "run": '"run": it sees no row'}
-    assert said == "unknown", f"another process was told {told.get(said, said)}"
+    theirs = other_process(path)
+    why = {"wait": "has to wait: a transaction is open", "run": "sees no row"}
+    assert theirs == "unknown", f"another process {why.get(theirs, theirs)}"
     claim(db, "k", "d")
     assert not db.in_transaction, "a transaction is still open"
 
 
 @pytest.mark.parametrize("moment", [1, 2, 3, 4])
 def test_of_two_processes_one_runs(claim, db, path, other_process, moment):
-    """only one is told "run" if two processes claim a key at the same moment"""
+    """only one gets "run" if two processes claim a key at the same moment"""
     theirs, statement = [], itertools.count(1)
 
     def meanwhile(sql):
@@ -123,6 +123,6 @@ def test_of_two_processes_one_runs(claim, db, path, other_process, moment):
     db.set_trace_callback(None)
     if "run" not in (ours, *theirs) or "wait" in theirs:
         theirs.append(other_process(path))
-    why = f"before your SQL statement {moment} another process claimed it and was told"
+    why = f"before your SQL statement {moment} another process claimed it and got"
     why += f" {' and then '.join(theirs)}; claim returned {ours}"
     assert [ours, *theirs].count("run") == 1, why

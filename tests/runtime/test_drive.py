@@ -1,4 +1,4 @@
-"""The driver: ask what happened, advance, tell, until an end is reached."""
+"""The driver: ask what happened, advance, emit, until an end is reached."""
 
 import pytest
 
@@ -28,7 +28,7 @@ class Story:
 
 
 def ask(state):
-    """Return a handler for a state that tells the next event of the story."""
+    """Return a handler for a state that returns the next event of the story."""
 
     def handler(story):
         story.asked.append(state)
@@ -47,8 +47,8 @@ STOPS = [Transition(state, E.CANCEL, "STOPPED", "the user") for state in HANDLER
 STOPPABLE = CORE.with_rules(*STOPS, ends={"STOPPED"})
 
 
-class Told:
-    """An `emit` that keeps what it is told."""
+class Emitted:
+    """An `emit` that keeps what it gets."""
 
     def __init__(self):
         self.rows, self.raised = [], []
@@ -73,42 +73,44 @@ class Told:
 )
 def test_every_end_ends_the_run(drive, table, event, end):
     """stop at the first state of `table.ends`, and return it"""
-    assert drive(table, HANDLERS, Story(event), Told()) == end
+    assert drive(table, HANDLERS, Story(event), Emitted()) == end
 
 
 def test_each_state_has_its_own_handler(drive):
     """in each state, call the handler of that state with the context"""
     story = Story(*ONE_CALL)
-    drive(CORE, HANDLERS, story, Told())
+    drive(CORE, HANDLERS, story, Emitted())
     expected = [S.THINK, S.EXECUTE_TOOL, S.OBSERVE, S.THINK]
     why = f"the handlers of {expected} should be called; those of {story.asked} were"
     assert story.asked == expected, why
 
 
-def test_every_transition_is_told(drive):
+def test_every_transition_is_emitted(drive):
     """call `emit(row, None)` once for each row that is taken, the last one too"""
-    told = Told()
-    drive(CORE, HANDLERS, Story(*ONE_CALL), told)
+    emitted = Emitted()
+    drive(CORE, HANDLERS, Story(*ONE_CALL), emitted)
     expected = [
         (S.THINK, E.TOOL_REQUESTED, S.EXECUTE_TOOL),
         (S.EXECUTE_TOOL, E.TOOL_RETURNED, S.OBSERVE),
         (S.OBSERVE, E.OBSERVED, S.THINK),
         (S.THINK, E.FINAL_ANSWER, S.DONE),
     ]
-    assert told.rows == expected, f"emit was called with the rows {told.rows}"
-    assert told.raised == [None] * 4, f"emit was given the errors {told.raised}"
+    assert emitted.rows == expected, f"emit was called with the rows {emitted.rows}"
+    assert emitted.raised == [None] * 4, f"emit was given the errors {emitted.raised}"
 
 
 def test_the_start_is_the_tables(drive):
     """start in `table.start`"""
     table = CORE.with_rules(start=S.OBSERVE)
-    assert drive(table, HANDLERS, Story(E.OBSERVED, E.FINAL_ANSWER), Told()) == S.DONE
+    assert (
+        drive(table, HANDLERS, Story(E.OBSERVED, E.FINAL_ANSWER), Emitted()) == S.DONE
+    )
 
 
 def end_of(drive, error, table=CORE, before=ONE_CALL[:1]):
     """Return how a run ends in which a handler raises, after what went well before."""
     try:
-        return drive(table, HANDLERS, Story(*before, error), Told())
+        return drive(table, HANDLERS, Story(*before, error), Emitted())
     except BaseException as left:
         if left is not error:
             raise
@@ -132,13 +134,15 @@ def test_a_handler_that_raises_has_failed(drive, error):
     assert end == S.ERROR
 
 
-def test_what_was_raised_is_told_once(drive):
+def test_what_was_raised_is_emitted_once(drive):
     """with the row taken after an exception, and no other, call `emit(row, error)`"""
     goes_on = CORE.with_rules(Transition(S.EXECUTE_TOOL, E.FAILED, S.OBSERVE, "go on"))
-    error, told = ConnectionError("no network"), Told()
+    error, emitted = ConnectionError("no network"), Emitted()
     story = Story(E.TOOL_REQUESTED, error, E.OBSERVED, E.FINAL_ANSWER)
-    drive(goes_on, HANDLERS, story, told)
-    found = [(row[1], each) for row, each in zip(told.rows, told.raised, strict=True)]
+    drive(goes_on, HANDLERS, story, emitted)
+    found = [
+        (row[1], each) for row, each in zip(emitted.rows, emitted.raised, strict=True)
+    ]
     why = f"only failed comes with an error; events and errors are {found}"
     assert [pair for pair in found if pair[1]] == [(E.FAILED, error)], why
 
@@ -147,11 +151,11 @@ def test_what_was_raised_is_told_once(drive):
 def test_an_event_without_a_row_has_failed(drive, nonsense):
     """an event that has no row is FAILED, too; emit gets the IllegalTransition"""
     goes_on = CORE.with_rules(Transition(S.THINK, E.FAILED, S.OBSERVE, "go on"))
-    told = Told()
-    end = drive(goes_on, HANDLERS, Story(nonsense, E.OBSERVED, E.FINAL_ANSWER), told)
-    why = f"after {nonsense!r} the run ended as {end}, and emit got {told.raised}"
+    emitted = Emitted()
+    end = drive(goes_on, HANDLERS, Story(nonsense, E.OBSERVED, E.FINAL_ANSWER), emitted)
+    why = f"after {nonsense!r} the run ended as {end}, and emit got {emitted.raised}"
     assert end == S.DONE, why
-    assert [type(error) for error in told.raised[:1]] == [IllegalTransition], why
+    assert [type(error) for error in emitted.raised[:1]] == [IllegalTransition], why
 
 
 @pytest.mark.parametrize("error", [None, ConnectionError("down"), KeyboardInterrupt()])
@@ -164,8 +168,8 @@ def test_the_table_is_asked_where_an_event_leads(drive, error):
         return advance(table, state, event)
 
     noted = named("advance, which notes what it is asked", noted)
-    told, last = Told(), error or E.FINAL_ANSWER
-    drive(CORE.using(advance=noted), HANDLERS, Story(last), told)
-    took = [row[:2] for row in told.rows]
+    emitted, last = Emitted(), error or E.FINAL_ANSWER
+    drive(CORE.using(advance=noted), HANDLERS, Story(last), emitted)
+    took = [row[:2] for row in emitted.rows]
     why = f"it took the rows {took}, and asked `table.advance` about {asked}"
     assert set(took) <= set(asked), why

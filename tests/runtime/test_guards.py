@@ -159,6 +159,19 @@ def test_a_preview_is_what_the_person_sees():
     assert seen == ["sends 1!", '{"n": 1} (no preview: division by zero)', '{"n": 1}']
 
 
+def test_nobody_is_asked_about_a_call_that_its_preview_refuses():
+    """the model reads the tool's own error, also in a replay"""
+    asked = []
+
+    def refuses(n):
+        raise ToolFailure("not_there", f"{n} is not there.", hint="Look again.")
+
+    end, sent = sending(asked.append, preview=refuses)
+    assert (end.state, asked, sent) == ("DONE", [], [])
+    text = end.trace.of("observation")[0]["text"]
+    assert text == "Error (not_there): 1 is not there. Look again."
+
+
 # stuck, budget
 
 

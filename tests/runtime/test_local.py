@@ -226,7 +226,7 @@ def test_a_server_that_is_not_there_is_named(shared, wrong):
     """an address without a model, or with another page, is named with what to do"""
     with endpoint("<html>") as page:
         shared(address := wrong or page.url.removesuffix("/v1"))
-        with pytest.raises(LocalModelError, match=f"{address}.*serve-model"):
+        with pytest.raises(LocalModelError, match=f"{address}.*unset"):
             local_server()
         well, _, fix = model_health("local")
     assert (well, SHARED in fix) == (False, True)

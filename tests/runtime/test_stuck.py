@@ -104,6 +104,8 @@ def step(name, digest=FOUND_NOTHING, **arguments):
 
 
 A, B, C, D, E = (step(name) for name in "ABCDE")
+WORDED = ("rain Oslo", "Oslo rain", "rain OSLO", "oslo  rain")
+SEARCHES = [step("Search", query=query) for query in WORDED]
 
 
 def test_a_run_that_goes_on_is_no_cycle(find_cycle):
@@ -125,10 +127,11 @@ def test_the_third_time_is_a_cycle(find_cycle, round_):
 
 
 def test_the_shortest_cycle_is_returned(find_cycle):
-    """return the shortest cycle, with `repeats`, even if it came more often"""
+    """return the shortest cycle: the calls of its last repetition, and `repeats`"""
     assert find_cycle([A] * 15) == Cycle((A,), 3)
     assert find_cycle([A] * 15, lengths=[2, 1]) == Cycle((A,), 3)
     assert find_cycle([A, B] * 6) == Cycle((A, B), 3)
+    assert find_cycle(SEARCHES) == Cycle((SEARCHES[-1],), 3)
 
 
 def test_only_the_end_counts(find_cycle):
@@ -152,14 +155,12 @@ def test_another_tool_with_the_same_arguments_is_no_cycle(find_cycle):
 
 def test_arguments_are_compared_with_same(find_cycle):
     """compare arguments with `same`, which is `same_search` unless another is given"""
-    worded = ("rain Oslo", "Oslo rain", "rain OSLO", "oslo  rain")
-    searches = [step("Search", query=query) for query in worded]
-    assert find_cycle(searches) == Cycle((searches[1],), 3)
-    assert find_cycle(searches, same=EXACTLY) is None
+    assert find_cycle(SEARCHES)
+    assert find_cycle(SEARCHES, same=EXACTLY) is None
 
 
 def test_lengths_and_repeats_can_be_chosen(find_cycle):
-    """`lengths` are the lengths to look for, `repeats` how often a cycle must come"""
+    """look for cycles of given `lengths`, in any order, that came `repeats` times"""
     assert find_cycle([A, B] * 3, lengths=[1, 3]) is None
     assert find_cycle([A] * 4, repeats=5) is None
     assert find_cycle([A, B] * 2, repeats=2) == Cycle((A, B), 2)

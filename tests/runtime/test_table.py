@@ -209,6 +209,7 @@ def test_rows_may_be_written_as_plain_tuples():
     assert plain.rules == (Transition("A", "go", "B", "why"),)
     assert plain.rows["A", "go"].target == "B"
     assert repr(plain) == "<Table from A: A -go-> B>"
+    assert repr(CORE) == "<Table from THINK: 16 rows>"
 
 
 def test_two_tables_with_the_same_rows_are_equal():

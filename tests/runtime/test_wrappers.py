@@ -1,6 +1,6 @@
 """Wrappers of tools; `run_in_parallel` has its tests in `test_parallel.py`."""
 
-import sqlite3
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -41,9 +41,8 @@ def double(*errors, **fields):
             raise left.pop(0)
         return {"result": 2 * n}
 
-    return Tool(
-        "Double", "Doubles.", INTEGER, run, **{"timeout_s": None, **fields}
-    ), seen
+    more = {"timeout_s": None, **fields}
+    return Tool("Double", "Doubles.", INTEGER, run, **more), seen
 
 
 @pytest.mark.parametrize("wrap", [with_backoff, with_recovery, cached])
@@ -53,15 +52,12 @@ def test_a_write_is_not_made_again(wrap):
         wrap(double(effect=Effect.WRITE)[0])
 
 
-# with_backoff
-
-
 @pytest.mark.parametrize(
     ("errors", "pauses"),
     [
         ([], []),
-        ([BUSY, BUSY], [0.5, 1.0]),
-        ([Http(429), Http(503), ConnectionError()], [0.5, 1.0, 2.0]),
+        ([BUSY], [0.5]),
+        ([Http(429), Http(503), ConnectionError()], [0.5, 1, 2]),
     ],
     ids=["none", "tool", "network"],
 )
@@ -92,13 +88,9 @@ def test_the_pauses_have_time_of_their_own():
     assert with_backoff(double()[0]).timeout_s is None
 
 
-# with_recovery
-
-
 def test_arguments_are_repaired_before_and_after_a_call():
     """wrong arguments are repaired before the call, others after the error"""
-    tool, seen = double()
-    assert with_recovery(tool).run(value=["12"]) == {"result": 24}
+    assert with_recovery(double()[0]).run(value=["12"]) == {"result": 24}
     tool, seen = double(FULL)
 
     def repair(arguments, error):
@@ -112,11 +104,10 @@ def test_arguments_are_repaired_before_and_after_a_call():
     ("arguments", "errors", "calls", "words"),
     [
         ({"n": 25}, [], 0, '{"n": 25}: arguments.n: 25 is greater than'),
-        ({"n": 9}, [FULL], 1, '{"n": 9}: the disk is full.'),
-        ({"n": 9}, [BUSY] * 3, 3, '{"n": 9}: the line is busy., and {"n": 9}'),
+        ({"n": 9}, [BUSY] * 3, 3, '{"n": 9}: the line is busy; {"n": 9}: '),
         ({"value": "9"}, [KeyError("x")], 1, """{"n": 9}: 'x'"""),
     ],
-    ids=["invalid", "full", "busy", "repaired"],
+    ids=["invalid", "busy", "repaired"],
 )
 def test_what_cannot_be_recovered_is_handed_over(arguments, errors, calls, words):
     """a person is asked for, with each attempt and its error; no call is invalid"""
@@ -126,36 +117,30 @@ def test_what_cannot_be_recovered_is_handed_over(arguments, errors, calls, words
     error = failure.value.error
     assert (error.kind, error.retryable, len(seen)) == ("needs_person", False, calls)
     assert words in error.message
+    assert re.search(r"[^.]\.$", error.message)
 
 
-# cached
-
-
-def test_a_result_is_kept_for_its_age():
+def test_a_result_is_kept_for_its_age_and_an_error_is_not():
     """the same arguments, in any order, get the kept result until it is too old"""
     now, seen = [0.0], []
-    schema = {"properties": {"a": {}, "b": {}}}
-    add = Tool("Add", "Adds.", schema, lambda a, b: seen.append(a) or {"result": a + b})
-    tool = cached(add, max_age_s=60, clock=lambda: now[0])
-    for now[0], times in ((0.0, 1), (60.0, 1), (61.0, 2)):
+
+    def add(a, b):
+        seen.append(a)
+        return {"result": a + b} if len(seen) > 1 else 1 / 0
+
+    tool = Tool("Add", "Adds.", {"properties": {"a": {}, "b": {}}}, add)
+    tool = cached(tool, max_age_s=60, clock=lambda: now[0])
+    with pytest.raises(ZeroDivisionError):
+        tool.run(a=1, b=2)
+    for now[0], calls in ((0.0, 2), (60.0, 2), (61.0, 3)):
         assert tool.run(a=1, b=2) == tool.run(b=2, a=1) == {"result": 3}
-        assert len(seen) == times
+        assert len(seen) == calls
     assert tool.run(a=2, b=1) == {"result": 3}
-    assert len(seen) == 3
-
-
-def test_an_error_is_not_kept():
-    """after an error the next call is made"""
-    tool, seen = double(FULL)
-    kept = cached(tool)
-    with pytest.raises(ToolFailure):
-        kept.run(n=1)
-    assert kept.run(n=1) == kept.run(n=1) == {"result": 2}
-    assert len(seen) == 2
+    assert len(seen) == 4
 
 
 def test_processes_share_a_file(tmp_path):
-    """a result in a file is there for other processes, threads and tools"""
+    """a result in a file is there for other processes; each tool has its own"""
     program = (
         "import sys\n"
         "from workbook.runtime.tools import Tool\n"
@@ -171,14 +156,9 @@ def test_processes_share_a_file(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda n: kept.run(n=n % 4), range(400)))
     assert results[:3] == [{"result": 0}, {"result": "from a process"}, {"result": 4}]
-    assert {1} & {*seen} == set()
+    assert 1 not in seen
     other = Tool("Triple", "Triples.", INTEGER, lambda n: {"result": 3 * n})
     assert cached(other, path).run(n=1) == {"result": 3}
-    with sqlite3.connect(path) as file:
-        assert file.execute("SELECT count(*) FROM results").fetchone() == (5,)
-
-
-# logged
 
 
 def test_a_call_is_logged():
@@ -196,9 +176,6 @@ def test_a_call_is_logged():
     ]
 
 
-# step_by_step
-
-
 def test_each_call_is_shown_before_it_is_made():
     """each call is shown with what its checks found, and waits; a summary lists all"""
     shown, made = [], []
@@ -211,22 +188,12 @@ def test_each_call_is_shown_before_it_is_made():
         bound = registry.bind(Action("", "Double", text))
         if isinstance(bound, ToolCall):
             registry.run(bound)
-    registry.run(ToolCall("Double", {"n": 25}, "c"))
-    registry.run(ToolCall("Triple", {}, "c"))
-    assert made == [0, 1, 2, 2, 2]
-    for text, words in zip(
-        shown,
-        ["n: '4' read as 4", "valid", "refused", "25 is greater", "no tool"],
-        strict=True,
-    ):
+    assert made == [0, 1, 2]
+    for text, words in zip(shown, ["'4' read as 4", "valid", "refused"], strict=True):
         assert words in text
     assert registry.summary() == (
-        "5 calls, 1 ok\n1. Double: full\n2. Double: ok\n3. Double: invalid_arguments\n"
-        "4. Double: invalid_arguments\n5. Triple: unknown_tool"
+        "3 calls, 1 ok\n1. Double: full\n2. Double: ok\n3. Double: invalid_arguments"
     )
-
-
-# as_tool
 
 
 class Machine:
@@ -234,28 +201,21 @@ class Machine:
         self.tools, self.end = tools, SimpleNamespace(**end)
 
     def run(self, question):
-        self.question = question
         return self.end
 
 
 def test_an_agent_is_a_tool_of_another():
-    """the question goes in, the answer comes out"""
-    agent = Machine(state="DONE", reason="final_answer", answer="88", message="")
+    """the question goes in, the answer comes out; an agent that can write is a WRITE"""
+    agent = Machine([double()[0]], state="DONE", reason="", answer="88", message="")
     tool = as_tool(agent, "Ask", "Asks an agent.")
     assert tool.signature() == "Ask(question: string)"
-    assert tool.run(question="80 + 8?") == {"answer": "88"}
-    assert agent.question == "80 + 8?"
+    assert (tool.run(question="80 + 8?"), tool.effect) == ({"answer": "88"}, "read")
+    writes = [double()[0], double(effect="write")[0]]
+    assert as_tool(Machine(writes), "Ask", "Asks.").effect is Effect.WRITE
 
 
 def test_a_run_without_an_answer_is_a_failure():
     """a run that does not end in DONE is a failure that names its end and why"""
     end = {"state": "STUCK", "reason": "stuck", "answer": None, "message": "in circles"}
-    with pytest.raises(ToolFailure, match=r"Ask ended in STUCK \(stuck\): in circles"):
+    with pytest.raises(ToolFailure, match=r"ended in STUCK \(stuck\): in circles\."):
         as_tool(Machine(**end), "Ask", "Asks an agent.").run(question="?")
-
-
-def test_an_agent_that_can_write_is_a_write():
-    """an agent is a WRITE where one of its tools is"""
-    reads, writes = double()[0], double(effect="write")[0]
-    assert as_tool(Machine([reads]), "Ask", "Asks.").effect is Effect.READ
-    assert as_tool(Machine([reads, writes]), "Ask", "Asks.").effect is Effect.WRITE

@@ -185,3 +185,11 @@ def _named(value: Any) -> str:
         return text.encode("utf-8", "replace").decode()
     except Exception:
         return f"a {type(value).__name__}"
+
+
+def both_ends(text: str, most: int | None) -> str:
+    """Return a text, or its two ends where it has more than so many characters."""
+    if most is None or len(text) <= most:
+        return text
+    left_out = f"\n[... {len(text) - most:,} characters left out ...]\n"
+    return text[: most // 2] + left_out + text[most // 2 - most :]

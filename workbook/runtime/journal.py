@@ -63,6 +63,7 @@ class Journal:
         resumed: the signal at the record's end; None: a replay ends there.
         secrets: texts that are never written; None: those of the environment.
         listener: called with each event that is new.
+        echo: print each observation as it comes.
         clock: counts seconds, from any origin.
 
     Raises:
@@ -77,6 +78,7 @@ class Journal:
         resumed: Event | None = None,
         secrets: Iterable[str] | None = None,
         listener: Callable[[Event], object] | None = None,
+        echo: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         if path is not None and not isinstance(path, EventFile):
@@ -87,7 +89,8 @@ class Journal:
             raise TraceError(
                 f"{self.file.path} is there: take another path, or resume its run"
             )
-        self.record, self.resumed, self.listener = record, resumed, listener
+        self.record, self.resumed = record, resumed
+        self.listener, self.echo = listener, echo
         self.is_replay = bool(record) and resumed is None
         self.trace_id = record[0]["trace_id"] if record else uuid.uuid4().hex[:12]
         self.seq, self.step, self.at_s, self.moved_s = 0, 0, 0.0, 0.0
@@ -97,6 +100,8 @@ class Journal:
         self.sent: Any = ""  # the last whole prompt
         self.sent_size = 0  # characters, or messages, of the last one
         self.just_resumed = self.was_resumed = False
+        # It was resumed, or is, by a machine that may be another one.
+        self.may_differ = resumed is not None or any("signal" in e for e in record)
         self.broken: BaseException | None = None  # why nothing more can be written
         self.diverged: Divergence | None = None
         self.signals = deque[Event]()  # of the user, not taken yet
@@ -120,7 +125,9 @@ class Journal:
                 raise stopped
             line = self._line(kind, fields, was)
             if was is not None and (found := json.loads(line)) != was:
-                self.diverge(was, found)
+                cap = {"max_tokens": found.get("max_tokens")}  # of other tools, limits
+                if not (self.may_differ and was | cap == found | cap):
+                    self.diverge(was, found)
             if was is None and self.is_replay:
                 self.diverge(None, json.loads(line))
             self.seq += 1
@@ -137,6 +144,8 @@ class Journal:
                         waiting, self.waiting = self.waiting, b""
                         self.file.write(waiting)
                 self.has_end = kind == Kind.RUN_FINISHED
+                if self.echo and kind == Kind.OBSERVATION:
+                    print("Observation:", json.loads(line)["text"])
                 if self.listener is not None:
                     self.listener(json.loads(line))
             except KeyboardInterrupt:  # of the listener: the user stops the run
@@ -285,10 +294,11 @@ class Journal:
 
 
 def in_words(error: BaseException) -> str:
-    """Return what was raised, as Python prints it."""
+    """Return what was raised, as Python prints it, without the name of its module."""
     if isinstance(error, Failed):  # it is in words already
         return str(error)
-    return "".join(traceback.format_exception_only(error)).strip()
+    words = "".join(traceback.format_exception_only(error)).strip()
+    return words.removeprefix(f"{type(error).__module__}.")
 
 
 def _stop(error: BaseException) -> Event:

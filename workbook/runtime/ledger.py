@@ -18,7 +18,7 @@ from .calls import Effect, ErrorKind, Observation, ToolCall, ToolError
 from .tools import Tool
 
 OTHER = "{key} was claimed by a call with other arguments; this one was not made."
-UNKNOWN = "unknown: {tool} was begun, and nobody knows whether it was done ({key})."
+UNKNOWN = "unknown: {tool} was begun, and nobody knows whether it was done."
 DONE_BEFORE = "it was done before, and is not done again"
 UNKNOWN_AFTER = ("timeout", "tool_raised", "bad_output", "needs_person")
 """After these errors a WRITE may have had its effect; otherwise its tool refused."""
@@ -172,7 +172,7 @@ class Once(Make):
                 with suppress(Exception):  # the other side cannot tell
                     result = wait(look_up, tool.timeout_s)
             if result is None:
-                why = UNKNOWN.format(tool=call.name, key=key)
+                why = UNKNOWN.format(tool=call.name)
                 return _not_done(call, ErrorKind.NEEDS_PERSON, why)
             seen = _done(call, result)
         if seen.error is None or seen.error.kind not in UNKNOWN_AFTER:

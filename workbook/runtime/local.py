@@ -138,8 +138,8 @@ def shared_server() -> ModelServer | None:
         server.post("/tokenize", {"content": "a"})
     except (LocalModelError, httpx.InvalidURL, ValueError) as error:
         raise LocalModelError(
-            f"{SHARED}={address}: {NAME} does not answer there ({error!s:.80}). Start"
-            " it with `python -m workbook serve-model`, or unset the variable."
+            f"{SHARED}={address}: {NAME} does not answer there ({error!s:.80})."
+            " Start it there, or unset the variable."
         ) from None
     return server
 
@@ -151,7 +151,7 @@ _server: ModelServer | None = None
 def local_server() -> ModelServer:
     """Return the shared server, or this process's own, started by the first call.
 
-    LocalModelError, or the WeightsError of `workbook.weights`, says why it cannot.
+    LocalModelError says why it cannot.
     """
     global _server
     with _lock:

@@ -237,8 +237,8 @@ class Machine:
         history = [part for part in before if part["role"] != "system"]
         now = started | recordable(self._start(started["question"], history))
         same = ("chat", "settings", "before")
-        if any("signal" in event for event in journal.record):
-            return  # it was resumed, or changed, by machines that may be others
+        if journal.may_differ:
+            return
         if any(now[name] != started.get(name) for name in same):
             journal.seq = 0
             journal.diverge(journal.record[0], journal.record[0] | now)

@@ -6,20 +6,32 @@ call_id and a digest of its tool and arguments.
 """
 
 import hashlib
+import inspect
 import json
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, NamedTuple
 
-from .calls import Effect, ErrorKind, ToolCall, ToolError, clip, recordable, to_json
+from .calls import (
+    Effect,
+    ErrorKind,
+    ToolCall,
+    ToolError,
+    ToolFailure,
+    clip,
+    recordable,
+    to_json,
+)
 from .guard import Guard
 from .messages import Asked
 from .table import Transition, exits
 from .tools import Tool
 from .trace import Event
+from .waiting import awaited
 
 STALE = "stale_approval"
 """The kind of error of an approval that was given for another call."""
@@ -237,18 +249,29 @@ def _shown(run: Any, call: ToolCall) -> ToolCall:
 
 
 def _ask(run: Any, request: Request, about: Mapping[str, Any]) -> str | None:
-    """Write down what a person is to be asked, unless it is approved."""
+    """Write down what a person is to be asked, unless it is approved.
+
+    Nobody is asked about a call whose preview is a ToolFailure: it cannot be made.
+    """
     call, digest = request.call, digest_of_call(request.call)
     if run.notes.get("approved") == (call.call_id, digest):
         return None
 
     def live() -> Mapping[str, Any]:
         shown = {"arguments": call.arguments, "digest": digest}
-        preview = _preview(request.tool, run.waiting[0].call)
+        try:
+            preview = _preview(request.tool, run.waiting[0].call)
+        except ToolFailure as failure:
+            kind, message, _, hint = astuple(failure.error)
+            why = {"what": str(Verdict.DENY), "why": message}
+            return {**about, **shown, **why, "refusal": [kind, message, hint]}
         return {**about, **shown, "preview": preview}
 
-    shown = run.journal.receive("decision", live)["preview"]
-    run.notes |= {"request": request._replace(preview=shown), "edits": 0}
+    shown = run.journal.receive("decision", live)
+    if "refusal" in shown:
+        run.refuse(*shown["refusal"])
+        return "denied"
+    run.notes |= {"request": request._replace(preview=shown["preview"]), "edits": 0}
     return "ask"
 
 
@@ -258,6 +281,8 @@ def _preview(tool: Tool, call: ToolCall) -> str:
         return to_json(call.arguments)
     try:
         return tool.preview(**call.arguments)
+    except ToolFailure:
+        raise
     except Exception as error:  # it says what it can, and never ends a run
         return f"{to_json(call.arguments)} (no preview: {recordable(error)})"
 
@@ -288,8 +313,13 @@ def ask_person(
     """Return a person's answer, written down; None: nobody answers now."""
     call = {"call_id": request.call.call_id, "tool": request.call.name, **about}
 
+    def asked() -> Any:
+        answer: Any = person and person(request)
+        return awaited(answer) if inspect.iscoroutine(answer) else answer
+
     def live() -> Mapping[str, Any]:
-        answer = run.in_flight.wait(lambda: person and person(request), None)
+        here = threading.current_thread() is threading.main_thread()  # Ctrl-C ends it
+        answer = run.in_flight.wait(asked, None if here else threading.TIMEOUT_MAX)
         if answer is None:
             later = {"who": "person", "what": "later", "why": "nobody answers now"}
             return {**later, **call, "answer": None}

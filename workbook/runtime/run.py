@@ -40,7 +40,7 @@ class Run:
         self.schemas, self.is_asking = machine.schemas, False
         self.text = ""  # of the last turn
         self.answer: str | None = None
-        self.used: set[str] = set()  # call_ids
+        self.used = {c["id"] for p in self.parts for c in p.get("calls", ())}
         self.waiting: deque[Asked] = deque()
         self.call: ToolCall | None = None  # the one that is dealt with
         self.calls: dict[str, ToolCall] = {}  # all that were begun, by call_id
@@ -310,7 +310,7 @@ class Run:
         if not self.unread:
             raise LookupError("OBSERVE was reached, but there is nothing to observe")
         for seen in self.unread:
-            part: Part = {"role": "result", "text": seen.text()}
+            part: Part = {"role": "result", "text": self.tools.shown(seen)}
             if self.chat and seen.call_id:
                 part["id"] = seen.call_id
             self.parts.append(part)

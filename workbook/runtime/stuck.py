@@ -41,13 +41,13 @@ class StepSeen(NamedTuple):
 
 
 class Cycle(NamedTuple):
-    """Calls that were made one after the other, so many times in a row."""
+    """Calls that came several times in a row, as they were the last time."""
 
     calls: tuple[StepSeen, ...]
     times: int
 
     def words(self) -> str:
-        """Return what was repeated and how often, as a sentence for the model."""
+        """Return what was repeated, and how many times, for the model."""
         shown = ", then ".join(step.words() for step in self.calls)
         what = "The same step" if len(self.calls) == 1 else "The same steps"
         return f"{what}, {self.times} times, with nothing new: {shown}."
@@ -97,7 +97,7 @@ def find_cycle(
         tail = calls[-length * repeats :]
         whole = len(tail) == length * repeats
         if whole and all(map(alike, tail, tail[length:])):  # and one round later
-            return Cycle(tuple(tail[:length]), repeats)
+            return Cycle(tuple(tail[-length:]), repeats)
     return None
 
 

@@ -43,6 +43,7 @@ class Event:
 
 
 ENDS = frozenset({State.DONE, State.EXHAUSTED, State.CANCELLED, State.ERROR})
+FEW = 6  # rows, which the repr of a table shows
 
 
 class Transition(NamedTuple):
@@ -102,8 +103,9 @@ class Table:
         return replace(self, parts={**self.parts, **parts})
 
     def __repr__(self) -> str:
-        rows = ", ".join(f"{r.source} -{r.event}-> {r.target}" for r in self.rules)
-        return f"<Table from {self.start}: {rows}>"
+        rows = [f"{r.source} -{r.event}-> {r.target}" for r in self.rules]
+        shown = ", ".join(rows if len(rows) <= FEW else [f"{len(rows)} rows"])
+        return f"<Table from {self.start}: {shown}>"
 
     def advance(self, state: str, event: str) -> str:
         """Return the next state; see `advance`."""

@@ -22,7 +22,7 @@ from .arguments import Schema, problems_with, type_name
 from .calls import Effect, Observation, ToolCall, ToolError, ToolFailure, clipped
 from .model import ToolRequest
 from .turns import Action
-from .waiting import TimedOut, call_with_timeout
+from .waiting import TimedOut, awaited, call_with_timeout
 
 USUAL_ALIASES = ("input", "__arg1", "arg", "args", "value", "text")  # of an only one
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # as function calling accepts it
@@ -48,6 +48,7 @@ class Tool:
     aliases: Mapping[str, str] = field(default_factory=dict)  # alias to argument
     asked_by: tuple[str, ...] = ()  # words and signs by which a question asks for it
     max_output_chars: int = 20_000  # of the result as JSON
+    shown_chars: int | None = None  # of it to the model, which reads its two ends
     outside: bool = True  # what it returns others wrote, and what it is given leaves
     # What guards ask; all three functions take the arguments of the call, by name.
     look_up: Callable[..., dict[str, Any] | None] | None = None  # the result of a call
@@ -110,13 +111,13 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
 
     The type hints are the schema, as pydantic reads them; the docstring's first
     paragraph is the description, its "Args:" describe the arguments. A result that is
-    no dict becomes `{"result": value}`. ContractError says what the function lacks.
+    no dict becomes `{"result": value}`. An async def runs in the event loop of whoever
+    asked, or in one of its own. ContractError says what the function lacks.
     """
     if function is None:
         return partial(tool, **fields)
-    is_plain = inspect.isfunction(function) or inspect.ismethod(function)
-    if not is_plain or inspect.iscoroutinefunction(function):
-        raise ContractError(f"{function!r} cannot be a tool: write a plain def")
+    if not (inspect.isfunction(function) or inspect.ismethod(function)):
+        raise ContractError(f"{function!r} cannot be a tool: write a def")
     from pydantic import validate_call  # here: a tool with a schema needs none
 
     text = inspect.getdoc(function) or ""
@@ -128,6 +129,7 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     @wraps(function)
     def run(**arguments: Any) -> dict[str, Any]:
         result = function(**convert(**arguments))
+        result = awaited(result) if inspect.iscoroutine(result) else result
         return result if isinstance(result, dict) else {"result": result}
 
     description = " ".join(text.split("\n\n")[0].split())
@@ -231,10 +233,11 @@ class ToolRegistry:
         except calls.NotJson as error:
             return _invalid(tool, [f"arguments: not JSON ({error})"])
         notes += more
-        if self.repair or self.validate or not _is_right(tool, arguments):
-            repair = self.repair or reading.repair_arguments
-            arguments, repairs = repair(schema, arguments, tool.all_aliases)
-            notes += repairs
+        if self.repair or self.validate or not tool.validator.is_valid(arguments):
+            if isinstance(arguments, dict):
+                repair = self.repair or reading.repair_arguments
+                arguments, repairs = repair(schema, arguments, tool.all_aliases)
+                notes += repairs
             if problems := self.problems(tool.name, arguments):
                 return _invalid(tool, problems, notes)
         call_id = call_id or f"call_{next(self._numbers)}"
@@ -271,6 +274,11 @@ class ToolRegistry:
             return _not_made(call, replace(error, message=message, hint=hint))
         except (Exception, SystemExit) as raised:
             return failed(call, raised)
+
+    def shown(self, seen: Observation) -> str:
+        """Return what the model reads of an observation, which the trace has whole."""
+        most = self[seen.tool].shown_chars if seen.tool in self else None
+        return calls.both_ends(seen.text(), most)
 
     def _find(self, asked: str) -> Tool | None:
         """Return the tool of that name, or the only one whose name is nearly so."""
@@ -340,9 +348,3 @@ def _not_made(call: ToolCall, error: ToolError) -> Observation:
 def _plain(name: str) -> str:
     """Return a name without case, spaces, quotes and the like."""
     return re.sub(r"[\s_`*\"'-]+", "", name[:200]).casefold()
-
-
-def _is_right(tool: Tool, arguments: Any) -> bool:
-    """Whether arguments need no repair; 12.0 may stand for the integer 12."""
-    right = tool.validator.is_valid(arguments)
-    return right and float not in map(type, arguments.values())

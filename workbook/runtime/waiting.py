@@ -4,19 +4,24 @@ Python cannot stop a thread from outside. It can stop waiting for one: the threa
 on as a daemon, which keeps no process alive.
 """
 
+import atexit
 import contextvars
 import signal
 import threading
+import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+LOOP = contextvars.ContextVar[Any]("LOOP", default=None)
+"""The event loop of whoever waits for a run, in which its async tools run."""
 CANCEL = {"what": "cancel"}
 GRACE_S = 1.0  # for a call to end by itself: a model stops at its next piece
+CALL = "a call that may be given up"  # the name of its thread
 
 
 class TimedOut(Exception):  # noqa: N818 - an outcome, not a fault of the caller
@@ -36,7 +41,7 @@ def call_with_timeout(
         return call()
     outcome = outcome or SimpleQueue()
     work = partial(contextvars.copy_context().run, _report, call, outcome)
-    threading.Thread(target=work, name="call", daemon=True).start()
+    threading.Thread(target=work, name=CALL, daemon=True).start()
     try:
         result, error = outcome.get(timeout=min(timeout_s, threading.TIMEOUT_MAX))
     except Empty:
@@ -46,12 +51,39 @@ def call_with_timeout(
     return result  # type: ignore[no-any-return]
 
 
+def awaited(work: Coroutine[Any, Any, T]) -> T:
+    """Return what a coroutine returns, from a thread without an event loop."""
+    import asyncio
+
+    if (loop := LOOP.get()) is None:
+        return asyncio.run(work)
+    return asyncio.run_coroutine_threadsafe(work, loop).result()
+
+
 def _report(call: Callable[[], Any], outcome: "SimpleQueue[Any]") -> None:
     """Put what a call returns, or raises, where it is waited for."""
     try:
         outcome.put((call(), None))
     except BaseException as error:
         outcome.put((None, error))
+
+
+@atexit.register
+def _end_calls(most_s: float = 0.5) -> None:
+    """Raise SystemExit in the threads of calls that were given up.
+
+    Before 3.14 Python cuts off a daemon that wakes up as it exits. If there are frames
+    of Rust or C++ in it, such as pydantic's, the whole process aborts.
+    """
+    from ctypes import c_ulong, py_object, pythonapi
+
+    left = [each for each in threading.enumerate() if each.name == CALL]
+    for thread in left:
+        ident = c_ulong(thread.ident or 0)
+        pythonapi.PyThreadState_SetAsyncExc(ident, py_object(SystemExit))
+    until = time.monotonic() + most_s
+    for thread in left:  # one that sleeps for long does not wake up, and does no harm
+        thread.join(max(until - time.monotonic(), 0))
 
 
 class InFlight:

@@ -1,4 +1,4 @@
-"""Wrappers: a tool in, a tool out that does more; and calls of a turn at once."""
+"""Wrappers: a tool in, a tool out that does more; and the calls of a turn at once."""
 
 import json
 import time
@@ -61,12 +61,12 @@ def with_recovery(tool: Tool, attempts: int = 3, repair: Repair | None = None) -
                     raise ToolFailure("invalid_arguments", "; ".join(problems))
                 return tool.run(**arguments)
             except Exception as error:
-                tried.append(f"{to_json(arguments)}: {error}")
+                tried.append(f"{to_json(arguments)}: {error}".rstrip("."))
                 better = (repair or by_schema)(arguments, str(error))
                 if better == arguments and not _can_pass(error):
                     break
             arguments = better
-        message = f"{tool.name} failed. Tried were {', and '.join(tried)}"
+        message = f"{tool.name} failed. Tried: {'; '.join(tried)}."
         raise ToolFailure("needs_person", message, hint="A person has to look at it.")
 
     return replace(tool, run=run)
@@ -82,8 +82,7 @@ def _can_pass(error: Exception) -> bool:
     if isinstance(error, ToolFailure):
         return error.error.retryable
     status = getattr(getattr(error, "response", error), "status_code", None)
-    is_busy = status in BUSY or getattr(error, "code", None) in BUSY
-    return is_busy or isinstance(error, ConnectionError | TimeoutError)
+    return status in BUSY or isinstance(error, ConnectionError | TimeoutError)
 
 
 def cached(
@@ -132,13 +131,14 @@ class step_by_step(ToolRegistry):  # noqa: N801 - called as a function
     """A registry that shows what its checks find in a call, and waits before it."""
 
     def __init__(self, registry: ToolRegistry, ask: Any = input) -> None:
-        self.__dict__.update(registry.__dict__)
+        given: Any = {"validate": registry.validate, "repair": registry.repair}
+        super().__init__(registry, strict=registry.strict, **given)
         self.ask, self.outcomes = ask, list[tuple[str, str]]()
 
     def bind_call(
         self, name: str, arguments: Any, call_id: str, is_text: bool = False
     ) -> Bound:
-        """Return the call that is meant; wait where it is refused."""
+        """Return the call that is meant; show one that is refused, and wait."""
         bound = super().bind_call(name, arguments, call_id, is_text)
         if isinstance(bound, ToolError):
             self.ask(f"{name}({arguments}) is refused: {bound.message} [Enter]")
@@ -146,10 +146,8 @@ class step_by_step(ToolRegistry):  # noqa: N801 - called as a function
         return bound
 
     def run(self, call: ToolCall, wait: Wait | None = None) -> Observation:
-        """Show a call and what is wrong with it, wait, and make it."""
-        is_there = call.name in self
-        problems = self.problems(call.name, call.arguments) if is_there else ["no tool"]
-        checked = "; ".join([*problems, *call.notes]) or "valid"
+        """Show a call and what was repaired in it, wait, and make it."""
+        checked = "; ".join(call.notes) or "valid"
         self.ask(f"{call.name}({call.arguments}): {checked} [Enter]")
         seen = super().run(call, wait)
         self.outcomes.append((call.name, seen.error.kind if seen.error else "ok"))
@@ -165,13 +163,13 @@ class step_by_step(ToolRegistry):  # noqa: N801 - called as a function
 def as_tool(machine: Any, name: str, description: str) -> Tool:
     """Return an agent as a tool of another; a run without an answer is a ToolFailure.
 
-    It takes a question and returns an answer. It is a WRITE where one of its tools is.
+    It takes a question and returns an answer. It is a WRITE if one of its tools is.
     """
 
     def run(question: str) -> dict[str, Any]:
         end = machine.run(question)
         if end.state != "DONE":
-            message = f"{name} ended in {end.state} ({end.reason}): {end.message}"
+            message = f"{name} ended in {end.state} ({end.reason}): {end.message}."
             raise ToolFailure("no_answer", message, hint="Ask otherwise, or go on.")
         return {"answer": end.answer}
 
