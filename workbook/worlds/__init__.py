@@ -1,0 +1,1 @@
+"""What agents act on: wiki, house, search, payments, a workspace, number tools."""
