@@ -1,0 +1,139 @@
+"""Agents with parts left out, a model as judge, and agreement beyond luck."""
+
+import pickle
+import random
+from dataclasses import replace
+
+import pytest
+
+from workbook.lessons.evaluation import evaluate, tasks
+from workbook.lessons.judges import (
+    GUARDS,
+    Agent,
+    agreement,
+    judge,
+    kappa_interval,
+    read_score,
+)
+from workbook.lessons.traces_and_replay import traces_in
+from workbook.runtime.script import Script
+
+SOME = tasks()[::15]
+TOWERS = next(task for task in tasks() if task.slug == "skytree_eiffel")
+SCORES = {
+    1: ["score is: 1"],
+    2: ["It names 3 towns.\nScore: 2"],
+    4: [" 4", "4/5", "**4** (complete)", "4 out of 5.", "Score: 4. So the score is 4"],
+    5: ["评分 Score：５"],
+    None: [
+        *("99.99", "4.5", "45", "0", "6", "4/10", "3 or 4", "3-4", ""),
+        *("Score: 2, no, score: 3", "I give it a 4"),
+    ],
+}
+
+
+def totals(agent, given, out):
+    """Return how many answers are right, calls are wasted, and payments were made."""
+    rows = evaluate(given, agent, out=out)
+    seen = [e for trace in traces_in(out) for e in trace.of("observation")]
+    paid = [e for e in seen if e["tool"] == "Pay" and e["ok"] and not e.get("notes")]
+    right, wasted = (sum(row[name] for row in rows) for name in ("right", "wasted"))
+    return right, wasted, len(paid)
+
+
+def without(script, *off):
+    return Agent(script, tuple(guard for guard in GUARDS if guard not in off))
+
+
+def test_the_expert_is_right_on_all_tasks(tmp_path):
+    """With all guards 29 of 29 are right and no call is wasted, in any process."""
+    agent = pickle.loads(pickle.dumps(Agent()))
+    assert totals(agent, tasks(), tmp_path) == (29, 0, 0)
+
+
+@pytest.mark.parametrize("script", ["repeats", "wanders", "pays twice", "makes up"])
+def test_guards_keep_an_adversary_in_check(tmp_path, script):
+    """With all guards each ends right and nobody is paid; without, it harms."""
+    some = tasks()[::4]
+    right, _, paid = totals(Agent(script), some, tmp_path / "all")
+    assert (right, paid) == (len(some), 0)
+    right, _, paid = totals(Agent(script, ()), some, tmp_path / "none")
+    assert right < len(some) or paid == 2 * len(some)
+
+
+@pytest.mark.parametrize(
+    ("script", "guard"),
+    [("repeats", "stuck"), ("wanders", "budget"), ("makes up", "grounding")],
+)
+def test_a_guard_is_worth_its_row(tmp_path, script, guard):
+    """Without the guard that an adversary is made for, it wastes or lies."""
+    right, wasted, _ = totals(Agent(script), [TOWERS], tmp_path / "all")
+    fewer, more, _ = totals(without(script, guard), [TOWERS], tmp_path / "off")
+    assert more > wasted or fewer < right
+
+
+def test_two_guards_stand_in_for_each_other(tmp_path):
+    """Policy or taint alone stops the payments; without both each task has one."""
+    off = ["taint"], ["policy", "taint"], ["policy", "taint", "ledger"]
+    paid = [
+        totals(without("pays twice", *guards), SOME, tmp_path / str(n))[2]
+        for n, guards in enumerate(off)
+    ]
+    assert paid == [0, len(SOME), 2 * len(SOME)]
+
+
+def test_a_configuration_is_an_argument(tmp_path):
+    """k runs vote; without its search or calculator, a careful agent gives up."""
+    careful = Agent("careful", k=3)
+    agents = careful, replace(careful, search=False), replace(careful, calculator=False)
+    right = [totals(a, tasks(), tmp_path / str(n))[0] for n, a in enumerate(agents)]
+    assert right == [28, 7, 19]
+    assert len([*traces_in(tmp_path / "0")]) == 3 * 29
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_a_score_is_read_or_there_is_none(score):
+    """One whole number from 1 to 5 where the score stands; nothing is guessed."""
+    read = {text: read_score(text) for text in SCORES[score]}
+    assert read == dict.fromkeys(SCORES[score], score)
+
+
+def test_a_judge_is_shown_question_gold_trace_and_answer(tmp_path):
+    """The prompt has what the run did, and ends with the beginning of the reply."""
+    evaluate([TOWERS], Agent(), out=tmp_path)
+    (trace,) = traces_in(tmp_path)
+    prompts, text = [], "It is right. Score: 5"
+    script = Script([lambda seen: prompts.append(seen) or text])
+    found = judge(script, TOWERS.question, "304 m", trace, gold="304")
+    assert found == (5, text)
+    (prompt,) = prompts
+    rubric, _, rest = prompt.partition(f"Question: {TOWERS.question}\n")
+    assert "right tool" in rubric
+    assert rest.startswith("The right answer: 304\n")
+    assert rest.count("action: ") == rest.count("observation: ") == 3
+    assert rest.endswith("\nAnswer: 304 m\nScore:")
+
+
+@pytest.mark.parametrize("shares", [(0.4, 0.1, 0.1, 0.4), (0.7, 0.1, 0.05, 0.15)])
+def test_about_95_of_100_intervals_hold_the_true_kappa(shares):
+    """Of 400 drawn rows of 40 answers each, all but one in twenty hold the truth."""
+    kinds = (True, True), (False, True), (True, False), (False, False)
+    both, theirs_only, ours_only, _ = shares
+    a, b = both + ours_only, both + theirs_only
+    luck = a * b + (1 - a) * (1 - b)
+    true, dice, held = (both + shares[3] - luck) / (1 - luck), random.Random(1), 0
+    for _ in range(400):
+        rows = dice.choices(kinds, shares, k=40)
+        low, _, high = kappa_interval(*zip(*rows, strict=True))
+        held += low <= true <= high
+    assert 0.92 <= held / 400 <= 0.99
+
+
+def test_a_few_that_all_agree_leave_a_width():
+    """Ten of ten is kappa 1, and not certainty; one label for all is no kappa."""
+    labels = [True] * 5 + [False] * 5
+    low, kappa, high = kappa_interval(labels, labels)
+    assert 0.4 < low < 0.5
+    assert high == kappa == agreement(labels, labels) == 1
+    with pytest.raises(ValueError, match="right"):
+        kappa_interval(["right"], ["right"])

@@ -1,0 +1,92 @@
+"""What lesson 03 says LangChain sends, beside LangChain's own functions."""
+
+import html
+import re
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from langchain_classic.agents.format_scratchpad.log import format_log_to_str
+from langchain_classic.chains.llm_math.base import LLMMathChain
+from langchain_core.agents import AgentAction
+from langchain_core.callbacks import CallbackManagerForChainRun
+
+from workbook.lessons import langchain_debug_trace as lesson
+from workbook.lessons.old_and_new_agents import langchain_model, math_script
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.text(), st.text()), max_size=4))
+def test_the_scratchpad_is_langchains(steps):
+    """`render_scratchpad` returns what `format_log_to_str` returns"""
+    theirs = [(AgentAction("tool", "", log), observed) for log, observed in steps]
+    expected = format_log_to_str(theirs, llm_prefix="Thought:")
+    assert lesson.render_scratchpad(steps) == expected
+
+
+# llm-math
+
+
+MATH = LLMMathChain.from_llm(langchain_model(math_script()))
+PARTS = ["```text", "```", "\n", " ", "1+1", "2*pi", "Answer:", "88", "2 apples", "[3]"]
+
+
+def outcome(answer, reply):
+    try:
+        return answer(reply).split()
+    except ValueError:
+        return "refused"
+
+
+def langchains(reply):
+    manager = CallbackManagerForChainRun.get_noop_manager()
+    return MATH._process_llm_result(reply, manager)["answer"]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(PARTS), max_size=8).map("".join))
+def test_the_calculator_answers_as_langchains_does(reply):
+    """The same replies are evaluated, passed on and refused, but for spaces"""
+    assert outcome(lesson.evaluate_math_block, reply) == outcome(langchains, reply)
+
+
+ENDLESS = ["9**9**9**9", "0x9**9**9**9", "1**9**9**9", "(9**999)**999**9", "1<<9**12"]
+
+
+@pytest.mark.parametrize("expression", ENDLESS)
+def test_no_expression_takes_for_ever(expression):
+    """What numexpr would work on for hours is refused at once"""
+    with pytest.raises(ValueError, match="cannot evaluate"):
+        lesson.evaluate_math_block(f"```text\n{expression}\n```")
+
+
+def test_a_number_that_a_float_can_hold_stays_whole():
+    """2 to the power of 62 is small enough, and has all its digits"""
+    assert lesson.evaluate_math_block("```text 2**62 ```") == f"Answer: {2**62}"
+
+
+# The diagram
+
+
+def drawn(label):
+    """Return what Mermaid shows for a label, its entities decoded."""
+    return html.unescape(re.sub(r"#(\d+);", r"&#\1;", label))
+
+
+@example("a:b; #35; <b>&amp;</b> {x} \\n 100% %%{init} $$x$$ ```t 88ドル。")
+@example("one\r\ntwo\x1b")
+@example(" \n ")
+@given(st.text(max_size=60))
+def test_no_text_breaks_the_diagram(text):
+    """A label is one statement on one line, and shows what was written, shortened"""
+    event = {"kind": "observation", "seq": 0, "tool": text, "ok": True, "text": text}
+    *_, head, line = lesson.sequence_diagram([event]).split("\n")
+    assert head.startswith("    participant T1 as ")
+    label = line.removeprefix("    T1-->>Agent: ")
+    bare = re.sub(r"#\d+;", "x", label)
+    assert not re.search(r"[;:#<>&\"`\\{}\n\r\x85\u2028\u2029]|%%|\$\$", bare)
+    written = re.sub(r"[\x00-\x1f\x7f]", "\N{REPLACEMENT CHARACTER}", text)
+    shown = " ".join(written.split()) or "(empty)"
+    if "\N{REPLACEMENT CHARACTER}" not in shown and len(shown) <= 40:
+        assert drawn(label) == shown
+    assert len(drawn(label)) <= 40

@@ -1,0 +1,253 @@
+"""The paper's agent: what it asks, how it acts, when it ends; and who gives way."""
+
+import pytest
+
+from tests.lessons.asked import Asked
+from workbook.lessons.paper_agent import (
+    Order,
+    cut_observation,
+    experiment,
+    majority,
+    paper_agent,
+    read_step,
+)
+from workbook.lessons.react_prompting import (
+    METHODS,
+    ArithmeticQuestion,
+    PaperStep,
+    calculator_world,
+    same_number,
+)
+from workbook.runtime.script import Script
+from workbook.wait import Waiting
+from workbook.worlds.text_world import StepResult, ToolWorld
+
+REACT_FIRST = Order.REACT_TO_COT_SC
+COT_FIRST = Order.COT_SC_TO_REACT
+# back_off
+
+
+def test_react_first_keeps_the_answer_of_react(back_off):
+    """ReAct → CoT-SC: when ReAct has an answer, it is taken, whatever the votes"""
+    assert back_off(REACT_FIRST, "88", ["90", "90", "90"]) == "88"
+
+
+def test_react_first_backs_off_without_an_answer(back_off):
+    """ReAct → CoT-SC: when ReAct has none, the most frequent vote is taken"""
+    assert back_off(REACT_FIRST, None, ["90", "88", "90", None, None]) == "90"
+
+
+@pytest.mark.parametrize("votes", [["90", "90", "88"], ["90", "90", "91", "92"]])
+def test_half_is_enough(back_off, votes):
+    """CoT-SC → ReAct: an answer that at least half of the samples give is taken"""
+    assert back_off(COT_FIRST, "88", votes) == "90"
+
+
+def test_cot_first_backs_off_when_the_votes_are_scattered(back_off):
+    """CoT-SC → ReAct: when the top answer has fewer than half, ReAct's is taken"""
+    assert back_off(COT_FIRST, "88", ["90", "90", "91", "92", "93"]) == "88"
+
+
+def test_a_sample_without_an_answer_counts_as_a_sample(back_off):
+    """half means half of all samples: one without an answer (None) counts, too"""
+    assert back_off(COT_FIRST, "88", ["90", "90", None, None, None]) == "88"
+
+
+@pytest.mark.parametrize("votes", [["The Nile", "nile.", "Rhine"], ["NILE", "Nile"]])
+def test_votes_are_compared_normalised(back_off, votes):
+    """two spellings of one answer are one answer; its first spelling is returned"""
+    assert back_off(COT_FIRST, "Rhine", votes) == votes[0]
+
+
+@pytest.mark.parametrize("order", [REACT_FIRST, COT_FIRST])
+@pytest.mark.parametrize("votes", [[], [None, None]])
+def test_without_any_vote_react_is_all_there_is(back_off, order, votes):
+    """without a single vote, the answer is ReAct's"""
+    assert back_off(order, "88", votes) == "88"
+
+
+@pytest.mark.parametrize(("order", "votes"), [(REACT_FIRST, []), (COT_FIRST, ["1", "2", "3"])])  # fmt: skip  # noqa: E501
+def test_when_both_give_up_there_is_no_answer(back_off, order, votes):
+    """when both methods pass the question on, the result is None"""
+    assert back_off(order, None, votes) is None
+
+
+# what else the package's own does
+
+
+@pytest.mark.parametrize(
+    ("votes", "expected"),
+    [
+        ([None, "", "."], (None, 0)),
+        (["90", "88", "88."], ("88", 2)),
+        (["Nara", "The Kyoto", "kyoto", "nara", "A"], ("Nara", 2)),
+    ],
+)
+def test_the_most_frequent_answer_wins(votes, expected):
+    """Votes are counted normalised; a tie goes to the answer that was given first"""
+    assert majority(votes) == expected
+
+
+QUESTION = "How many eggs are in 7 boxes of 12?"
+SUM = " I multiply.\nAction: Sum[12 * 7]"
+END = " I know.\nAction: Finish[84]"
+WORLD = ToolWorld({"Sum": lambda text: 84})
+
+
+def test_each_prompt_ends_where_the_model_goes_on():
+    """The second prompt holds the first step and its observation, then a new label"""
+    script = Asked([SUM, END])
+    paper_agent("react", script, QUESTION, [], WORLD)
+    first, second = script.prompts
+    assert first == f"Question: {QUESTION}\nThought:"
+    assert second == f"{first}{SUM}\nObservation: 84\nThought:"
+    assert script.requests[1].stop[0] == "\nObservation:"
+
+
+def test_a_reply_without_an_action_is_followed_by_a_second_call():
+    """A thought alone is kept, and the action asked for"""
+    script = Asked([" I multiply.\nThen I see.", " Sum[12 * 7]", END])
+    row = paper_agent("react", script, QUESTION, [], WORLD)
+    assert script.prompts[1].endswith("\nThought: I multiply.\nAction:")
+    assert script.requests[1].stop == ("\n",)
+    assert row["steps"] == [
+        PaperStep("I multiply.", "Sum[12 * 7]", "84"),
+        PaperStep("I know.", "Finish[84]", "Episode finished."),
+    ]
+    assert (row["answer"], row["calls"]) == ("84", 3)
+
+
+def test_one_model_may_think_and_another_act():
+    """Each step has two calls, with the caps of a thought and of an action"""
+    thinker, actor = Asked([SUM, END]), Asked([" Sum[1]\nThought: x", " Finish[84]"])
+    caps = {"thought": 100, "action": 20, "observation": 300}
+    given = {"actor": actor, "caps": caps}
+    row = paper_agent("react", thinker, QUESTION, [], WORLD, **given)
+    assert [step.action for step in row["steps"]] == ["Sum[1]", "Finish[84]"]
+    assert (row["answer"], row["calls"]) == ("84", 4)
+    assert [each.max_tokens for each in thinker.requests] == [100, 100]
+    assert [each.max_tokens for each in actor.requests] == [20, 20]
+    assert thinker.requests[0].stop[0] == "\nAction"
+    assert actor.prompts[0].endswith("Thought: I multiply.\nAction:")
+
+
+@pytest.mark.parametrize(
+    ("method", "caps", "most"),
+    [
+        ("react", {"thought": 100, "action": 20}, 120),
+        ("act", {"thought": 100, "action": 20}, 20),
+        ("react", {}, None),
+    ],
+)
+def test_one_call_has_the_caps_of_what_it_writes(method, caps, most):
+    """A call that writes a thought and an action may write both caps together"""
+    script = Asked([" Finish[84]\nAction: Finish[84]"])
+    paper_agent(method, script, QUESTION, [], WORLD, caps=caps)
+    assert script.requests[0].max_tokens == most
+
+
+def test_prompt_and_actions_may_be_anothers():
+    """A first prompt of one's own grows with the steps; a parser reads each action"""
+
+    def prompt(question, exemplars, *, numbered):
+        return f"Mind {len(exemplars)}, {numbered}.\nAction:"
+
+    script = Asked([" Sum 12", " finish 84"])
+    mine = {"prompt": prompt, "parse": lambda text: tuple(text.lower().split())}
+    assert paper_agent("act", script, QUESTION, [], WORLD, **mine)["answer"] == "84"
+    first = "Mind 0, False.\nAction:"
+    assert script.prompts == [first, f"{first} Sum 12\nObservation: 84\nAction:"]
+
+
+class Garden:
+    """A world that knows no Finish; it is over once the rose is watered."""
+
+    def step(self, action):
+        done = action == "water rose"
+        return StepResult("Nothing.", float(done), done)
+
+
+@pytest.mark.parametrize(
+    ("action", "ends"), [("water rose", (None, 1.0)), ("Finish[x]", ("x", 0.0))]
+)
+def test_the_world_or_the_model_ends_the_run(action, ends):
+    """A world that is over ends it, with its reward; Finish ends it in any world"""
+    row = paper_agent("act", Script([f" {action}"]), "Water it.", [], Garden())
+    assert (row["answer"], row["reward"], row["calls"]) == (*ends, 1)
+
+
+@pytest.mark.parametrize(
+    ("method", "reply", "expected"),
+    [
+        ("react", "Thought 1: t\nAction 1: S[a]\nThought 2: u", ("t", "S[a]")),
+        ("react", " t\nmore\nAction: S[a]\nAction: S[b]", ("t", "S[a]")),
+        ("react", " t\nObservation: o\nAction: S[a]", ("t", "")),
+        ("act", "Action 1: S[a]\nObservation", ("", "S[a]")),
+    ],
+)
+def test_a_reply_is_split_into_thought_and_action(method, reply, expected):
+    """The first thought and the first action count, one line of each"""
+    assert read_step(METHODS[method], reply) == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "turns", "answer", "calls"),
+    [
+        ("standard", [" 84\nQuestion: 1+1?"], "84", 1),
+        ("cot", [" 12 * 7 = 84.\nAnswer: 84\n\nQuestion: 1?\nAnswer: 2"], "84", 1),
+        ("act", [" Sum[12 * 7]", " Finish[84] and so on."], "84", 2),
+        ("act", [" Fly[home]", " Finish[84]"], "84", 2),
+        ("act", [" Finish[]"], None, 1),
+        ("act", [" Sum[1]"] * 9, None, 7),
+        ("cot", [" 84, I think."], None, 1),
+        ("standard", [" "], None, 1),
+        ("react", [f"{SUM}\nObservation: 99\nAction: Finish[99]", END], "84", 2),
+    ],
+)
+def test_how_a_run_ends(method, turns, answer, calls):
+    """The line after "Answer:", or Finish in brackets; no answer after seven steps"""
+    row = paper_agent(method, Script(turns), QUESTION, [], WORLD)
+    assert (row["answer"], row["calls"]) == (answer, calls)
+    assert row["usage"].input > 0 < row["usage"].output
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("One is here. Two is here. Three.", 26, "One is here. Two is here."),
+        ("It is 3.14 m. It is old.", 14, "It is 3.14 m."),
+        ('He said "Go!" Then he went on.', 20, 'He said "Go!"'),
+        ("「行け！」と言った。そして行った。", 12, "「行け！」と言った。"),
+        ("It is 3.14 m long", 8, "It is"),
+        ("longwordwithoutend", 4, "long"),
+    ],
+)
+def test_an_observation_is_cut_after_a_sentence(text, limit, expected):
+    """Whole sentences are kept; else whole words; else as much as there is room"""
+    assert cut_observation(text, limit) == expected
+    book, script = ToolWorld({"Read": lambda _: text * 9}), Asked([" Read[]"] * 2)
+    paper_agent("act", script, "?", [], book, max_steps=2, caps={"observation": 5})
+    seen = cut_observation(text * 9, 20)
+    assert script.prompts[1].endswith(f"Observation: {seen}\nAction:")
+
+
+def test_every_question_is_asked_with_every_method(monkeypatch):
+    """A row a run, one method after the other, each in its own world; a wait counts"""
+    made, waits = [], []
+    monkeypatch.setattr(Waiting, "__call__", lambda wait: waits.append(wait.total))
+    questions = [ArithmeticQuestion(slug, "2 * 3?", ("6",)) for slug in ("q1", "q2")]
+    script = Asked(["6", "8", " Calculator[2*3]", " Finish[6.0]", " Finish[1]"])
+
+    def world(question):
+        made.append(question.slug)
+        return calculator_world(question)
+
+    prompts = {"act": lambda question, exemplars, numbered: f"MINE {question}"}
+    given = {"is_right": same_number, "prompts": prompts}
+    rows = experiment(["standard", "act"], script, questions, [], world, **given)
+    found = [(row["method"], row["slug"], row["right"], row["calls"]) for row in rows]
+    assert found[:2] == [("standard", "q1", True, 1), ("standard", "q2", False, 1)]
+    assert found[2:] == [("act", "q1", True, 2), ("act", "q2", False, 1)]
+    assert made == ["q1", "q2"] * 2
+    assert [each[:4] for each in script.prompts[1:3]] == ["Ques", "MINE"]
+    assert waits == [4] * 4

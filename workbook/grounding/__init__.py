@@ -1,1 +1,0 @@
-"""What a run may believe: claims, their sources, a threshold, and memory."""

@@ -1,1 +1,0 @@
-"""What a text from outside may cause: screen, fence, taint, tools from strangers."""

@@ -1,1 +1,0 @@
-"""Runs shown and counted: logs, tables, plots, drawings, errors by kind."""

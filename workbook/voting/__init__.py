@@ -1,1 +1,0 @@
-"""Asking more than once: samples, votes, and when they agree."""
