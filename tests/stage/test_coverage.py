@@ -6,14 +6,14 @@ What no scenario takes is taken here by a small run, which says what has to happ
 from itertools import chain, product
 
 from tests.stage.plays import played
-from workbook.grounding.grounded import VERIFY, grounding
+from workbook.lessons.grounding import VERIFY, grounding
+from workbook.lessons.untrusted import taint
 from workbook.runtime.guards import all_guards
 from workbook.runtime.journal import Journal
 from workbook.runtime.machine import Machine
 from workbook.runtime.permission import PolicyRule, Reject, yes
 from workbook.runtime.script import Script
 from workbook.runtime.tools import Tool
-from workbook.security.tainted import taint
 from workbook.stage.machines import table_of
 from workbook.stage.scenarios import slugs
 

@@ -85,8 +85,8 @@ def test_a_row_is_played_on_its_engine_with_its_parts(monkeypatch):
     monkeypatch.setitem(sys.modules, "workbook.stage.trace_player", played)
     parts = {"parse_turn": parse_turn}
     shown = gallery("naive", only=["drift"])
-    shown = shown.beside(gallery("reading", parts, only=["drift"]), "with a parser")
+    shown = shown.beside(gallery("fsm", parts, only=["drift"]), "with a parser")
     box = shown.opener().children[0]
     box.value = "1795636789541 drift with a parser"
     box.value = "1795636789542 drift naive"
-    assert asked == [(("drift", "reading"), parts), (("drift", "naive"), {})]
+    assert asked == [(("drift", "fsm"), parts), (("drift", "naive"), {})]

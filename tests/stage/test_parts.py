@@ -7,10 +7,10 @@ import pytest
 from tests.learner import solve, spoil
 from workbook import your_parts
 from workbook.checks.catalogue import exercises
-from workbook.runtime.calculator import calculator
 from workbook.runtime.machine import Machine
 from workbook.runtime.trace import Trace
 from workbook.stage import load, play
+from workbook.worlds.calculator import calculator
 
 pytestmark = pytest.mark.usefixtures("own_data")
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.stage.plays import played
-from workbook.choice import UnknownModel
+from workbook.choice import ChoiceError
 from workbook.runtime.calls import ToolCall
 from workbook.runtime.permission import Approve, Reject, Request
 from workbook.runtime.script import Script
@@ -232,10 +232,17 @@ def test_a_suspended_trace_is_shown_without_a_form():
     assert (asked["tool"], asked["arguments"]["amount"]) == ("Pay", 25)
 
 
+def test_a_reason_that_ends_with_a_full_stop_gets_no_second_one():
+    """A guard's reason is a sentence of its own, as the warning of a cycle is"""
+    events = words(ended("ping_pong", "guarded").page["lately"])
+    assert "with nothing new" in events
+    assert ".." not in events
+
+
 @pytest.mark.parametrize("wrong", ["scenario", "engine", "model"])
 def test_a_wrong_name_is_reported_at_once(wrong):
     """It is reported by the call, and not at the first press"""
-    with pytest.raises((ScenarioError, UnknownModel), match="no such"):
+    with pytest.raises((ScenarioError, ChoiceError), match="no such"):
         player(**{wrong: "no such"})
 
 

@@ -53,6 +53,15 @@ def test_what_was_not_recorded_is_refused(folder):
     assert caught.value._render_traceback_() == [f"NotRecorded: {caught.value}"]
 
 
+def test_what_takes_minutes_is_played_although_the_model_is_here(folder, capsys):
+    """Without `live` the recording is played, and its first line has the day"""
+    record("a", "one")
+    model = real_model("lesson", live=False)
+    assert model.complete("a").text == "one"
+    today = datetime.date.today().isoformat()
+    assert capsys.readouterr().out.startswith(f"scripted (recorded), {today}. live=")
+
+
 def test_recording_again_keeps_the_other_answers(folder):
     """A new answer is added, an old one replaced; each setting is written down once"""
     for prompt, text, most in (("a", "old", 5), ("a", "new", 5), ("b", "other", 9)):
@@ -123,3 +132,12 @@ def test_what_was_measured_is_shown_with_its_day_first(folder, monkeypatch, caps
     monkeypatch.setattr(recordings, "_why_recorded", lambda: "No weights.")
     assert real_result("lesson", "tasks", lambda: 1 / 0, live=True) == 26
     assert "No weights." in capsys.readouterr().out
+
+
+def test_the_rows_of_a_result_keep_their_order(folder, monkeypatch):
+    """A table from a recording begins with the same row as the one measured here"""
+    rows = {"plain": 0, "an example": 7}
+    monkeypatch.setenv("WORKBOOK_RECORD", "1")
+    real_result("lesson", "changes", lambda: rows)
+    monkeypatch.delenv("WORKBOOK_RECORD")
+    assert [*real_result("lesson", "changes", lambda: 1 / 0)] == [*rows]

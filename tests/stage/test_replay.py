@@ -12,7 +12,6 @@ from dataclasses import replace as with_fields
 import pytest
 
 from tests.stage.plays import played
-from workbook.environments.payment import Payments
 from workbook.runtime.guards import all_guards
 from workbook.runtime.journal import Divergence
 from workbook.runtime.ledger import Ledger, Once
@@ -21,6 +20,7 @@ from workbook.runtime.permission import yes
 from workbook.runtime.replay import replay, resume
 from workbook.runtime.trace import ENVELOPE, Trace, TraceError, seal
 from workbook.stage.scenarios import load, slugs
+from workbook.worlds.payment import Payments
 
 MACHINES = {"": ("fsm", "fsm_calls", "guarded", "guarded_calls")}
 MACHINES["trust"] = ("grounded", "grounded_calls")
@@ -159,7 +159,7 @@ def wired(slug, folder):
             file.write(f"{tool.name}\n")
         return result
 
-    tool, script = Payments(folder / "payments.jsonl").tool(), load(slug).script()
+    tool, script = Payments(folder / "payments.db").tool(), load(slug).script()
     how = {"chat": CRASHES[slug], "make": Once(Ledger(folder / "ledger.db"))}
     return Machine(script, [with_fields(tool, run=run)], all_guards(person=yes), **how)
 

@@ -6,6 +6,7 @@ import sys
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from workbook.runtime.calls import Effect
 from workbook.runtime.journal import Journal
 from workbook.runtime.model import Response
 from workbook.stage.engines import play
@@ -189,6 +190,13 @@ def test_a_comparison_shows_each_kind_of_cell():
     assert "events" in repr(shown)
     assert shown.page.count("<pre>") == 1
     assert "run" not in repr(comparison(rows, ["n", "ok"]))
+
+
+def test_a_column_of_enums_is_text():
+    """a StrEnum is set left, as a text; a number is set right"""
+    number = 'class="wb-number"'
+    assert number not in comparison([{"effect": Effect.READ}]).page
+    assert number in comparison([{"n": 1}]).page
 
 
 def test_a_diff_marks_lines_and_not_its_head():

@@ -7,10 +7,16 @@ from types import SimpleNamespace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.environments.search import wiki_search
-from workbook.grounding.addresses import addresses_in
-from workbook.grounding.evidence import Support, audit_answer, evidence_of
-from workbook.grounding.grounded import VERIFY, citing_preamble, grounding
+from workbook.lessons.grounding import (
+    VERIFY,
+    Support,
+    audit_answer,
+    citing_preamble,
+    evidence_of,
+    grounding,
+)
+from workbook.lessons.matcher import addresses_in
+from workbook.lessons.untrusted import taint
 from workbook.runtime.budget import Budget
 from workbook.runtime.guards import all_guards
 from workbook.runtime.machine import Machine
@@ -19,7 +25,7 @@ from workbook.runtime.permission import LATER, Edit, PolicyRule, Verdict, no, ye
 from workbook.runtime.replay import replay
 from workbook.runtime.script import Script
 from workbook.runtime.tools import Tool
-from workbook.security.tainted import taint
+from workbook.worlds.search import wiki_search
 
 CODE = "7291-blue"
 INPUT = {"properties": {"input": {"type": "string"}}, "required": ["input"]}

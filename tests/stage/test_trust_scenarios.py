@@ -7,10 +7,10 @@ from itertools import product
 import pytest
 
 from tests.stage.plays import played
-from workbook.grounding.addresses import addresses_in
-from workbook.grounding.evidence import Support
+from workbook.lessons.grounding import Support
+from workbook.lessons.matcher import addresses_in
+from workbook.lessons.screen import screen
 from workbook.runtime.permission import Reject, yes
-from workbook.security.screen import screen
 from workbook.stage.engines import play
 from workbook.stage.gallery_page import gallery
 from workbook.stage.machines import machine_for
@@ -115,11 +115,11 @@ def test_it_is_refused_for_what_it_stands_for():
         assert audited(played(slug, "grounded")[0])[0]["kind"] == kind, slug
 
 
-BY_OTHERS = {  # the audit, and what a person has agreed to, stop these besides
+BY_OTHERS = {  # the audit stops these besides
     "question_gives_orders",
     "orders_in_an_error",
     "image_link_with_a_secret",
-    "description_changed",
+    "address_of_the_question",
 }
 
 

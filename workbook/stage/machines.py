@@ -8,11 +8,11 @@ from typing import Any
 
 from workbook.checks.parts import PartBroken
 from workbook.choice import get_text_model, model_name
-from workbook.grounding.grounded import VERIFY, citing_preamble, grounding
-from workbook.grounding.memory import Memory
-from workbook.grounding.recall import recall
+from workbook.lessons.grounding import VERIFY, citing_preamble, grounding
+from workbook.lessons.memory import Memory, recall
+from workbook.lessons.strangers import digest
+from workbook.lessons.untrusted import OUTSIDE, taint
 from workbook.runtime.budget import Budget, Limits
-from workbook.runtime.calculator import calculator
 from workbook.runtime.guard import Guard
 from workbook.runtime.guards import all_guards
 from workbook.runtime.ledger import Ledger, Make, Once
@@ -30,10 +30,8 @@ from workbook.runtime.permission import (
 )
 from workbook.runtime.table import Table
 from workbook.runtime.tools import Tool
-from workbook.security.strangers import digest
-from workbook.security.taint import Label, agreed_rules
-from workbook.security.tainted import taint
 from workbook.stage.scenarios import Scenario
+from workbook.worlds.calculator import calculator
 
 Given = Mapping[str, Callable[..., Any]]
 """Functions by the exercise's name, in place of the package's."""
@@ -147,8 +145,8 @@ def guards_of_10(
 ) -> list[Guard]:
     """Return the guards of lessons 09 and 10: those, grounding, and taint.
 
-    Each of its other defences can be left out: taint with its screen and its fence, one
-    of these two, and that a tool which is not as agreed to asks a person.
+    Taint can be left out, or one of its own: its screen, its fence, and that a tool
+    which is not as agreed to asks a person.
     """
     given, memory = scenario.guards, None
     if given.memory:
@@ -158,14 +156,13 @@ def guards_of_10(
     known = {e.name: e.agreed for e in scenario.scripted_tools if e.agreed is not None}
     theirs = [tool for tool in tools if tool.name in known]
     agreed = {t.name: digest(replace(t, description=known[t.name])) for t in theirs}
-    rules: Iterable[PolicyRule] = ALLOW_ALL if given.allow_all else POLICY
-    rules = tuple(agreed_rules(theirs, agreed, rules)) if digests else rules
-    base = guards_of_07(scenario, ask, budget, rules, mode)
+    base = guards_of_07(scenario, ask, budget, mode=mode)
     *context, stuck, spent, permission = base
     more = grounding(memory)
     if tainted:
         under: Any = {"private": given.private, "screened": screened, "fence": fence}
-        under["labels"] = [Label.OUTSIDE] if agreed else []
+        under["labels"] = [OUTSIDE] if agreed else []
+        under["agreed"] = agreed if digests else {}
         more.append(taint(ask, then=VERIFY, **under))
     return [*context, *more, stuck, spent, permission]
 

@@ -37,16 +37,23 @@ class NotRecorded(LookupError):  # noqa: N818 - what is the case, not an error's
         return [f"{type(self).__name__}: {self}"]
 
 
-def real_model(lesson: str, *, prefill: str = "", **settings: Any) -> Model:
+def real_model(
+    lesson: str, *, prefill: str = "", live: bool = True, **settings: Any
+) -> Model:
     """Return the local model, or a recording of it where the weights are missing.
 
     `prefill` is what each turn begins with (see `Prefilled`), `settings` are those of
-    `LocalTextModel`, the file is `data/recorded/<lesson>.json`.
+    `LocalTextModel`, the file is `data/recorded/<lesson>.json`. Without `live` the
+    recording is played in any case: the model would take minutes.
     """
     model: Model
-    if why := _why_recorded():
+    why = _why_recorded()
+    if why or (not live and os.environ.get(RECORD) != "1"):
         model = RecordedModel(lesson, settings)
-        for line in once_a_cell(f"{why}\n{_shown_instead(model.date)}"):
+        shown = f"{model.name}, {model.date}. live=True asks it here, in minutes."
+        for line in once_a_cell(
+            f"{why}\n{_shown_instead(model.date)}" if why else shown
+        ):
             print(line)
     else:
         from workbook.runtime.local import LocalTextModel
@@ -108,13 +115,12 @@ def _shown_instead(date: str) -> str:
 def _why_recorded() -> str:
     """Return why a recording is played; "" where the real model can be asked."""
     from workbook.runtime.local import local_server
-    from workbook.weights import WeightsError
 
     if os.environ.get(RECORD) == "0":
         return "WORKBOOK_RECORD is 0."
     try:
         local_server()
-    except (WeightsError, RuntimeError) as why:
+    except RuntimeError as why:
         return str(why) or type(why).__name__
     return ""
 
@@ -215,7 +221,11 @@ def _write(
     if settings is not None and settings not in data["settings"]:
         data["settings"].append(settings)
     data.setdefault(kind, {})[key] = said
-    text = json.dumps(data, ensure_ascii=False, indent=1, sort_keys=True)
+    in_order = {  # of a result only the name: a table's first row is its baseline
+        part: dict(sorted(kept.items())) if isinstance(kept, dict) else kept
+        for part, kept in sorted(data.items())
+    }
+    text = json.dumps(in_order, ensure_ascii=False, indent=1)
     path.write_text(text + "\n", encoding="utf-8")
 
 

@@ -5,10 +5,10 @@ import tomllib
 
 from workbook.paths import DATA
 from workbook.runtime import turns
-from workbook.runtime.calculator import safe_eval
 from workbook.runtime.turns import Label, Malformed
 from workbook.stage.predict import Update, page, show_widget
 from workbook.stage.shown import Part, legend_html, transcript_html
+from workbook.worlds.calculator import safe_eval
 
 TEXTS = tomllib.loads((DATA / "be_the_model.toml").read_text(encoding="utf-8"))
 SEND, EXAMPLE, RESTART = TEXTS["buttons"]

@@ -25,7 +25,6 @@ from pydantic import (
 from pydantic import PositiveFloat as Seconds
 from pydantic import PositiveInt as Count
 
-from workbook.environments.catalogue import builtin_tools
 from workbook.paths import DATA
 from workbook.runtime.calls import Effect, ToolFailure
 from workbook.runtime.model import Response, ToolRequest
@@ -33,6 +32,7 @@ from workbook.runtime.permission import SUSPENDED
 from workbook.runtime.script import Script
 from workbook.runtime.tools import Tool
 from workbook.runtime.trace import Kind, Trace
+from workbook.worlds.catalogue import builtin_tools
 
 FOLDER = DATA / "scenarios"
 SHAPES = (

@@ -12,12 +12,12 @@ from itertools import pairwise, zip_longest
 from typing import Any
 
 from workbook.checks import display
-from workbook.pages import as_column, looks_in_notebooks, template
+from workbook.lessons.traces_and_replay import summary
+from workbook.pages import as_column, plot_html, template
 from workbook.runtime.model import Response
 from workbook.runtime.replay import first_divergence
 from workbook.runtime.trace import Event, Kind, Trace
 from workbook.runtime.turns import LABELS, who_writes
-from workbook.views.show import summary
 
 # Of each a glyph, a name and the colour of its bar (3:1 on white and on a dark page).
 VOICES = {
@@ -165,7 +165,8 @@ def show_traces_as_tables() -> None:
     if shell := display.notebook():
         formatter = shell.display_formatter.formatters["text/html"]
         formatter.for_type(Trace, to_html)
-        looks_in_notebooks(formatter)
+        # A backend forgets what was said of a Figure, not of its base.
+        formatter.for_type_by_name("matplotlib.figure", "FigureBase", plot_html)
 
 
 def beside(left: Any, right: Any, titles: Sequence[str] = ("one", "other")) -> Shown:
@@ -198,7 +199,8 @@ def comparison(
     columns = []
     for name in head or dict.fromkeys(name for row in rows for name in row):
         cells: Any = [row.get(name) for row in rows]
-        are_numbers = not {*map(type, cells)} & {str, bool, dict, tuple, Trace}
+        others = (str, bool, dict, tuple, Trace)  # a StrEnum is a str, too
+        are_numbers = not any(isinstance(cell, others) for cell in cells)
         columns.append((name, are_numbers, as_column(cells) if are_numbers else cells))
     return Shown(_page("comparison", columns, note))
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from workbook.lessons.traces_and_replay import summary
 from workbook.pages import template
 from workbook.runtime.calls import to_json
 from workbook.runtime.permission import SUSPENDED
@@ -23,7 +24,6 @@ from workbook.stage.shown import (
     prompt_parts,
     transcript_html,
 )
-from workbook.views.show import summary
 
 Events = Sequence[Event]
 PARTS = ("status", "question", "phases", "budgets", "pins", "asks", "prompt", "lately")

@@ -55,6 +55,13 @@ c.Spawner.environment = {
 }
 
 # The hub starts the model and starts it again when it ends.
-model = [sys.executable, "-m", "workbook", "serve-model", f"--port={MODEL_PORT}"]
+SERVE = f"""
+from threading import Event
+from workbook.runtime.local import LocalServer
+from workbook.weights import fetch_weights
+server = LocalServer(str(fetch_weights()), {MODEL_PORT})
+Event().wait()
+"""
+model = [sys.executable, "-c", SERVE]
 cache = {"WORKBOOK_CACHE": str(user_cache())}
 c.JupyterHub.services = [{"name": "model", "command": model, "environment": cache}]
