@@ -1,6 +1,7 @@
 """A folder of notebooks, graded: tables, a page for each learner, one of the class."""
 
 import ast
+import csv
 import hashlib
 import os
 import re
@@ -26,7 +27,9 @@ from workbook.checks.process import Worker
 from workbook.pages import template
 
 FORMULA = r"^([=+\-@\t\r\n])"  # what a spreadsheet would calculate begins so
-COLUMNS = "notebook slug outcome met of rule counts alike ours note problem"
+COLUMNS = "learner notebook exercise outcome met of rule counts alike ours note problem"
+MARKS = ("learner", "met", "of", "percent")
+LEARNER = itemgetter("learner")
 
 
 def collect(path: Path) -> Grid:
@@ -134,19 +137,35 @@ def _compare(rows: Sequence[Row]) -> None:
 
 def _write_tables(rows: Sequence[Row], out: Path) -> None:
     """Write results.csv, a row an answer, and marks.csv, a row a learner."""
-    from pandas import DataFrame
-
-    found = DataFrame(sorted(rows, key=itemgetter("learner")))
-    counted = found[found.counts]
-    marks = counted.groupby("learner")[["met", "of"]].sum()
-    marks["percent"] = (100 * marks.met / marks.of).round()
-    marks = marks.join(counted.pivot_table("met", "learner", "lesson", "sum"))
-    results = found.set_index("learner")[COLUMNS.split()]
-    results = results.rename(columns={"slug": "exercise"})
-    for name, table in {"results": results, "marks": marks.astype("Int64")}.items():
-        safe = table.reset_index().replace(FORMULA, r"'\1", regex=True)
+    results, marks = list[Row](), list[Row]()
+    for learner, own in groupby(sorted(rows, key=LEARNER), LEARNER):
+        answers = [*own]
+        named = [row | {"exercise": row["slug"]} for row in answers]
+        results += [{name: row[name] for name in COLUMNS.split()} for row in named]
+        counted = [row for row in answers if row["counts"]]
+        met, of = (sum(row[name] for row in counted) for name in ("met", "of"))
+        mark = {"learner": learner, "met": met, "of": of}
+        mark["percent"] = round(100 * met / of) if of else ""
+        for row in filter(itemgetter("lesson"), counted):
+            mark[row["lesson"]] = mark.get(row["lesson"], 0) + row["met"]
+        marks.append(mark)
+    lessons = sorted({name for mark in marks for name in mark} - {*MARKS})
+    for name, table, head in (
+        ("results", results, COLUMNS.split()),
+        ("marks", marks, [*MARKS, *lessons]),
+    ):
         path = out / f"{name}.csv"
-        safe.to_csv(path, index=False, encoding="utf-8-sig", errors="replace")
+        with path.open("w", encoding="utf-8-sig", errors="replace", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(head)
+            writer.writerows(
+                [_safe(row.get(name, "")) for name in head] for row in table
+            )
+
+
+def _safe(value: Any) -> Any:
+    """Return a cell that no spreadsheet calculates."""
+    return re.sub(FORMULA, r"'\1", value) if isinstance(value, str) else value
 
 
 def write_pages(rows: Sequence[Row], out: Path) -> None:

@@ -3,28 +3,22 @@
 Of the tests that came with your parts those are run which take one.
 """
 
-import importlib
-
 import pytest
-from parts import HOME, part
-
-TAKEN = "$TAKEN"
-"""Each as `module:function`."""
+from my_agent.parts import HOME, NAMES, runtimes, yours
 
 
-def fixture_of(module, name):
+def fixture_of(name):
     """Return a fixture of that name: your function, else the runtime's."""
 
     @pytest.fixture(scope="session", name=name)
     def found():
-        return part(getattr(importlib.import_module(module), name))
+        return yours().get(name) or runtimes(name)
 
     return found
 
 
-for each in TAKEN.split():
-    module, _, name = each.partition(":")
-    globals()[f"_{name}"] = fixture_of(module, name)
+for each in NAMES:
+    globals()[f"_{each}"] = fixture_of(each)
 
 
 def pytest_collection_modifyitems(items):
@@ -33,5 +27,5 @@ def pytest_collection_modifyitems(items):
     items[:] = [
         item
         for item in items
-        if item.path.parent == HOME.parent / "tests" or mine & {*item.fixturenames}
+        if item.path.parent.name == "tests" or mine & {*item.fixturenames}
     ]

@@ -1,20 +1,25 @@
 """The tools with which the tests ask: yours, in tools.py, may be any others."""
 
+import asyncio
 from pathlib import Path
 
-from parts import part
+from .runtime.tools import tool
 
-from workbook.runtime.calculator import safe_eval
-from workbook.runtime.tools import tool
-
-evaluate = part(safe_eval)
 NOTES = Path(__file__).with_name("notes.txt")
 
 
 @tool
 def calculator(expression: str) -> float:
     """Calculates one expression."""
-    return evaluate(expression)
+    print("a line of a tool")
+    return eval(expression, {"__builtins__": {}})
+
+
+@tool
+async def later(n: int) -> int:
+    """Answers after a turn of the event loop."""
+    await asyncio.sleep(0)
+    return n + 1
 
 
 @tool(effect="write")

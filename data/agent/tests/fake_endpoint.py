@@ -1,4 +1,4 @@
-"""An endpoint on loopback that speaks chat completions and says what it is told."""
+"""An endpoint on loopback that speaks chat completions and answers from a script."""
 
 import json
 import threading
@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 def call(name, arguments, call_id="call_a"):
     """Return a function call as the API has it; `arguments` may be a broken text."""
-    said = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    function = {"name": name, "arguments": said}
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+    function = {"name": name, "arguments": text}
     return {"id": call_id, "type": "function", "function": function}
 
 
@@ -57,13 +57,13 @@ class Server:
 @contextmanager
 def endpoint(*turns) -> Iterator[Server]:
     """Run an endpoint that answers with these turns, one a request."""
-    told = Server(turns)
+    script = Server(turns)
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self):
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            status, said = told.answer(body)
-            data = said if isinstance(said, bytes) else json.dumps(said).encode()
+            status, answer = script.answer(body)
+            data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
             with suppress(OSError):  # nobody waits for it any more
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(data)))
@@ -77,11 +77,11 @@ def endpoint(*turns) -> Iterator[Server]:
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
-    told.url = f"http://127.0.0.1:{server.server_port}/v1"
+    script.url = f"http://127.0.0.1:{server.server_port}/v1"
     try:
-        yield told
+        yield script
     finally:
-        told.over.set()
+        script.over.set()
         server.shutdown()
         thread.join()
         server.server_close()

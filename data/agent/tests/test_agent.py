@@ -1,4 +1,4 @@
-"""The agent as a process, on an endpoint that says what it is told."""
+"""The agent as a process, on an endpoint with a script."""
 
 import json
 import os
@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from my_agent.project import Project
 from tests.fake_endpoint import call, endpoint, refusal
 
 HOME = Path(__file__).resolve().parents[1]
@@ -29,16 +30,16 @@ def agent(tmp_path):
     Its config.toml is empty, and its tools are example_tools.py.
     """
     home = tmp_path / "agent"
-    left_out = shutil.ignore_patterns("state", ".*", "venv", "notes.txt")
-    shutil.copytree(HOME, home, ignore=left_out)
-    shutil.copy(HOME / "tests" / "example_tools.py", home / "tools.py")
-    (home / "config.toml").write_text("")
+    left_out = shutil.ignore_patterns("state", ".*", "notes.txt", "__pycache__")
+    shutil.copytree(HOME / "my_agent", home / "my_agent", ignore=left_out)
+    shutil.copy(HOME / "tests" / "example_tools.py", home / "my_agent" / "tools.py")
+    (home / "my_agent" / "config.toml").write_text("files.state = '../state'")
 
     def run(*arguments, url="", typed="", **more):
         kept = {k: v for k, v in os.environ.items() if k in ("PATH", "SYSTEMROOT")}
         known = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "sk-never-shown"}
         return subprocess.run(
-            [sys.executable, "agent.py", *map(str, arguments)],
+            [sys.executable, "-m", "my_agent", *map(str, arguments)],
             cwd=home,
             env={**kept, **known, **more},
             input=typed,
@@ -53,7 +54,7 @@ def agent(tmp_path):
 
 def test_your_own_tools_can_be_listed(agent):
     """tools.py can be read, whatever is in it"""
-    shutil.copy(HOME / "tools.py", agent.home)
+    shutil.copy(HOME / "my_agent" / "tools.py", agent.home / "my_agent")
     done = agent("--tools")
     assert done.returncode == 0, done.stderr
 
@@ -63,8 +64,8 @@ def test_it_answers_with_function_calls(agent):
     with endpoint(BOTH, "It is 411.5.") as server:
         done = agent("--model", "openai:fake", SUM, url=server.url)
     assert (done.returncode, done.stdout) == (0, "It is 411.5.\n"), done.stderr
-    told = [m for m in server.asked[1]["messages"] if m["role"] == "tool"]
-    assert [m["content"] for m in told] == ["399.5", "12"]
+    read = [m for m in server.asked[1]["messages"] if m["role"] == "tool"]
+    assert [m["content"] for m in read] == ["399.5", "12"]
     assert "sk-never-shown" not in done.stderr
 
 
@@ -86,21 +87,46 @@ def test_without_a_model_it_says_how_to_set_one(agent):
     assert "OPENAI_API_KEY" in done.stderr
 
 
-def test_a_conversation_keeps_what_was_said(agent):
-    """a later question is asked with the earlier ones; commands are not questions"""
-    typed = "What is 2 + 2?\nAnd twice that?\n/cost\n/mode plan\n/trace\n/quit\n"
-    with endpoint("It is 4.", "It is 8.") as server:
-        done = agent("--model", "fake", url=server.url, typed=typed)
-    assert (done.returncode, done.stdout) == (0, "It is 4.\nIt is 8.\n")
-    assert "It is 4." in server.asked[1]["messages"][-1]["content"]
-    assert len(server.asked) == 2
-    assert "2 questions" in done.stderr
+def test_a_conversation_keeps_what_was_said_and_done(agent):
+    """a later question is asked with earlier messages, calls and results"""
+    typed = "What is 2 + 2?\nAnd twice that?\n/cost\n/mode plan\n/quit\n"
+    with endpoint([call("calculator", {"expression": "2 + 2"})], "It is 4.", "8") as on:
+        done = agent("--model", "fake", url=on.url, typed=typed)
+        assert (done.returncode, done.stdout) == (0, "It is 4.\n8\n"), done.stderr
+        roles = [message["role"] for message in on.asked[2]["messages"]]
+        assert roles == ["system", "user", "assistant", "tool", "assistant", "user"]
+        assert len(on.asked) == 3
+        assert "3 steps, 1 calls" in done.stderr
+        later = agent("--continue", "And again?", url=on.url)
+    assert (later.returncode, later.stdout) == (0, "8\n"), later.stderr
+    words = [message["content"] for message in on.asked[3]["messages"]]
+    assert [*words[1:2], *words[4:]] == [
+        "What is 2 + 2?", "It is 4.", "And twice that?", "8", "And again?",
+    ]  # fmt: skip
+
+
+def test_runs_are_listed_with_their_ends(agent):
+    """a line a run, the last one at the end"""
+    with endpoint([call("add_note", {"text": "x"})]) as server:
+        agent("--model", "fake", "Note x", url=server.url)
+    assert "waits" in agent("--list").stdout
+    assert agent("--list").stdout.endswith("Note x\n")
+
+
+def test_what_a_tool_prints_is_not_an_answer(agent):
+    """standard output is one JSON object, whatever happens"""
+    with endpoint(FIRST, "It is 399.5.") as server:
+        done = agent("--model", "fake", "--json", "-", url=server.url, typed=SUM)
+        assert json.loads(done.stdout)["answer"] == "It is 399.5."
+        assert "a line of a tool" in done.stderr
+    wrong = agent("--json", SUM)
+    assert (wrong.returncode, json.loads(wrong.stdout)["state"]) == (2, "USAGE")
 
 
 def test_a_write_waits_for_a_yes_and_can_be_answered_later(agent):
     """nobody at the terminal: it waits; resumed with a yes, it is done, and once"""
     turns = [call("add_note", {"text": "buy milk"})], "Noted."
-    notes, trace = agent.home / "notes.txt", agent.home / "run.jsonl"
+    notes, trace = agent.home / "my_agent/notes.txt", agent.home / "run.jsonl"
     with endpoint(*turns) as server:
         ask = ["--model", "fake"]
         waits = agent(*ask, "--trace", trace, "Note: milk", url=server.url)
@@ -117,7 +143,7 @@ def test_a_no_is_told_to_the_model(agent):
         done = agent("--model", "fake", "Note x", url=server.url, typed="no, never\n")
     assert (done.returncode, done.stdout) == (0, "Then not.\n")
     assert "never" in server.asked[1]["messages"][-1]["content"]
-    assert not (agent.home / "notes.txt").exists()
+    assert not (agent.home / "my_agent/notes.txt").exists()
 
 
 def test_a_trace_is_written_replayed_and_never_overwritten(agent):
@@ -130,7 +156,6 @@ def test_a_trace_is_written_replayed_and_never_overwritten(agent):
     again = agent("--replay", trace)
     assert (again.returncode, again.stdout) == (0, "399.5\n"), again.stderr
     assert "nothing is called" in again.stderr
-    assert agent("--replay", trace, "Another question?").returncode == 2
 
 
 def test_it_mends_a_folder_after_a_yes(agent, tmp_path):
@@ -148,7 +173,7 @@ def test_it_mends_a_folder_after_a_yes(agent, tmp_path):
         "It is mended.",
     )
     with endpoint(*turns) as server:
-        ask = ["--model", "fake", "--folder", place, "Mend the failing test."]
+        ask = ["--model", "fake", "--folder", place, "Fix the failing test."]
         done = agent(*ask, url=server.url, typed="yes\n")
     assert (done.returncode, done.stdout) == (0, "It is mended.\n"), done.stderr
     assert "-    return n + n + 1\n+    return n + n\n" in done.stderr
@@ -159,8 +184,8 @@ def test_it_mends_a_folder_after_a_yes(agent, tmp_path):
 
 
 def test_a_model_of_600_tokens_a_turn_changes_a_long_file(agent, tmp_path):
-    """a call that was cut is not made; the model is told, and edits a passage"""
-    place, config = tmp_path / "project", agent.home / "config.toml"
+    """a call that was cut is not made; the model reads so, and edits a passage"""
+    place, config = tmp_path / "project", agent.home / "my_agent/config.toml"
     place.mkdir()
     config.write_text("[model]\nturn_tokens = 600\n")
     long = "".join(f"LINE_{n} = {n}\n" for n in range(400)) + BUG
@@ -170,7 +195,7 @@ def test_a_model_of_600_tokens_a_turn_changes_a_long_file(agent, tmp_path):
     edit = {"path": "double.py", "old": "n + n + 1", "new": "n + n"}
     turns = [call("write_file", whole, "a")], [call("edit_file", edit, "b")], "Done."
     with endpoint(*turns) as server:
-        ask = ["--model", "fake", "--folder", place, "Mend the failing test."]
+        ask = ["--model", "fake", "--folder", place, "Fix the failing test."]
         done = agent(*ask, url=server.url, typed="yes\n")
     assert (done.returncode, done.stdout) == (0, "Done.\n"), done.stderr
     assert "cut" in server.asked[1]["messages"][-1]["content"]
@@ -183,12 +208,12 @@ def test_a_model_of_600_tokens_a_turn_changes_a_long_file(agent, tmp_path):
         ("config.toml", "[limits]\nstep = 3\n", "Did you mean steps?"),
         ("config.toml", "[limits\n", "no TOML"),
         ("config.toml", "[model]\noptions = { max_tokens = 5 }\n", "turn_tokens"),
-        ("config.toml", "[model]\noptions = { base_url = 'x' }\n", "by url"),
-        ("config.toml", "[model]\noptions = { retries = 'x' }\n", "from 0"),
+        ("config.toml", "[model]\noptions = { base_url = 'x' }\n", "set url"),
+        ("config.toml", "[model]\noptions = { retries = 'x' }\n", "retries"),
         ("config.toml", "[model]\noptions = { d = 2026-01-01 }\n", "be sent"),
         ("config.toml", "[approval]\ndeny = [3]\n", "use texts"),
         ("config.toml", "[approval]\ndeny = ['add_notes']\n", "add_note?"),
-        ("config.toml", "[folder]\ntests = []\n", "tests is empty"),
+        ("config.toml", "[folder]\ntests = []\n", "words of a command"),
         ("config.toml", "limits.money = 1\nprices.currency = 'USD'\n", "[prices]"),
         (
             "tools.py",
@@ -198,13 +223,22 @@ def test_a_model_of_600_tokens_a_turn_changes_a_long_file(agent, tmp_path):
         ),
         ("parts/saef_eval.py", "def saef_eval():\n    pass\n", "safe_eval.py"),
         ("parts/decide.py", "decide = 3\n", "parts/decide.py is broken"),
+        ("config.toml", "[limits]\nsteps = 2.5\n", "a whole number"),
+        ("config.toml", "[model]\nurl = 'http://'\n", "no URL"),
+        ("config.toml", "[model]\noptions = { t = nan }\n", "be sent"),
+        ("config.toml", "prices = { currency = 'E', input = inf }", "[prices]"),
+        ("config.toml", "mcp.servers.x.command = ['no-such-command']", "servers.x]: "),
+        ("config.toml", "mcp.servers.x = { command = ['x'], seconds = -1 }", "than 0"),
+        ("config.toml", "mcp.servers.x.command = ['x', 3]", "use texts"),
+        ("parts/my_tool.py", "def my_tool():\n    return 3\n", "it owes a Tool"),
+        ("parts/my_tool.py", "def my_tool():\n    return 1 / 0\n", "it owes a Tool"),
         ("tools.py", "def broken(:\n", "tools.py"),
         ("parts/parse_turn.py", "def parse_turn(:\n", "parts/parse_turn.py, line 1"),
     ],
 )
 def test_a_broken_file_is_named(agent, file, text, word):
-    """what is wrong with a file is said with its place, and the exit code is 2"""
-    (agent.home / file).write_text(text)
+    """what is wrong with a file is named with its place, and the exit code is 2"""
+    (agent.home / "my_agent" / file).write_text(text)
     done = agent("--model", "fake", SUM, url="http://127.0.0.1:9/v1")
     assert (done.returncode, done.stdout) == (2, "")
     assert word in done.stderr
@@ -216,16 +250,15 @@ def test_what_waits_goes_on_with_the_command_that_is_printed(agent, tmp_path):
     place, other = tmp_path / "project", tmp_path / "other"
     place.mkdir()
     other.mkdir()
-    (agent.home / "config.toml").write_text('[approval]\nwrites = "later"\n')
+    (agent.home / "my_agent/config.toml").write_text('[approval]\nwrites = "later"\n')
     turns = [call("write_file", {"path": "v.py", "text": "V = 1\n"})], "Written."
     with endpoint(*turns) as server:
         ask = ["--model", "openai:fake", "--folder", place, "--trace", "later.jsonl"]
         waits = agent(*ask, "Write V.", url=server.url)
         assert waits.returncode == 4, waits.stderr
-        command = waits.stderr.rpartition("python agent.py ")[2].split()
-        for wrong in (["--folder", other], ["--model", "b"], ["--mode", "plan"]):
-            done = agent(*wrong, *command, url=server.url, typed="yes\n")
-            assert (done.returncode, "later.jsonl: its" in done.stderr) == (2, True)
+        command = waits.stderr.rpartition("my-agent ")[2].splitlines()[0].split()
+        done = agent("--folder", other, *command, url=server.url, typed="yes\n")
+        assert (done.returncode, "its folder was" in done.stderr) == (2, True)
         done = agent(*command, url=server.url, typed="yes\n")
     assert (done.returncode, done.stdout) == (0, "Written.\n"), done.stderr
     assert (place / "v.py").read_text() == "V = 1\n"
@@ -235,8 +268,9 @@ def test_what_waits_goes_on_with_the_command_that_is_printed(agent, tmp_path):
 
 def test_a_later_run_may_do_it_again_unless_there_is_a_business_key(agent):
     """twice in one run is once; in another run it is done after its yes"""
-    notes, again = agent.home / "notes.txt", [call("add_note", {"text": "S"}, "again")]
-    tools = agent.home / "tools.py"
+    notes = agent.home / "my_agent/notes.txt"
+    again = [call("add_note", {"text": "S"}, "again")]
+    tools = agent.home / "my_agent/tools.py"
     key = 'effect="write", business_key=("text",)'
     for wanted in ("S\n", "S\nS\n", "S\nS\nS\n", "S\nS\nS\n"):
         with endpoint([call("add_note", {"text": "S"})], again, "Noted.") as server:
@@ -249,7 +283,7 @@ def test_a_later_run_may_do_it_again_unless_there_is_a_business_key(agent):
 
 def test_a_run_that_was_killed_in_a_write_is_shown_as_it_goes_on(agent):
     """what the resumed run does is shown, and that nobody knows of the write"""
-    trace, notes = agent.home / "run.jsonl", agent.home / "notes.txt"
+    trace, notes = agent.home / "run.jsonl", agent.home / "my_agent/notes.txt"
     with endpoint([call("add_note", {"text": "S"})], "Fine.") as server:
         ask = ["--model", "f", "--trace", trace, "Note S"]
         assert agent(*ask, url=server.url, typed="yes\n").returncode == 0
@@ -262,28 +296,27 @@ def test_a_run_that_was_killed_in_a_write_is_shown_as_it_goes_on(agent):
         done = agent("--resume", trace, url=server.url)
     assert (done.returncode, done.stdout) == (0, "Fine.\n"), done.stderr
     assert "nobody knows whether add_note was done" in done.stderr
+    assert agent("--settle").stdout.startswith('1  add_note {"text": "S"}\n')
     assert "  <- " in done.stderr
     assert notes.read_text() == "S\n"
 
 
 def test_only_a_no_is_a_no(agent):
-    """'not now' and 'nope' are asked about again; the reason of a no is told whole"""
+    """'not now' and 'nope' are asked about again; a no has its whole reason"""
     typed = "not now\nnope\nno, because it is late\n"
     with endpoint([call("add_note", {"text": "x"})], "Then not.") as server:
         done = agent("--model", "f", "Note x", url=server.url, typed=typed)
-    assert done.stderr.count("Answer yes, no, later, or a JSON object.") == 2
-    told = server.asked[1]["messages"][-1]["content"]
-    assert "no to add_note: it is late." in told
+    assert done.stderr.count("Answer yes, always, no, later, or a JSON object.") == 2
+    read = server.asked[1]["messages"][-1]["content"]
+    assert "no to add_note: it is late." in read
 
 
 def test_a_diff_shows_where_a_file_has_no_last_newline(tmp_path):
     """lines are lines, also the last one, and the ends of lines are no noise"""
-    from workspace import Folder
-
-    folder = Folder(tmp_path, ["python"], 1)
+    folder = Project(tmp_path, ["python"], 1)
     (tmp_path / "one").write_bytes(b"PORT = 80")
-    said = folder.diff_of_write("one", "PORT = 8080\n")
-    assert "-PORT = 80\n\\ No newline at end of file\n+PORT = 8080\n" in said
+    diff = folder.diff_of_write("one", "PORT = 8080\n")
+    assert "-PORT = 80\n\\ No newline at end of file\n+PORT = 8080\n" in diff
     (tmp_path / "two").write_bytes(b"a\r\nb\r\n")
     assert "\r" not in folder.diff_of_write("two", "a\r\nc\r\n")
     assert "-b\n+c\n" in folder.diff_of_write("two", "a\r\nc\r\n")
@@ -293,11 +326,13 @@ def test_a_diff_shows_where_a_file_has_no_last_newline(tmp_path):
 
 def test_an_endpoint_that_hangs_is_named_with_its_time(agent):
     """it is not the run's time that is over; the setting is named"""
-    (agent.home / "config.toml").write_text("[model]\nseconds = 1\n")
+    (agent.home / "my_agent/config.toml").write_text("[model]\nseconds = 1\n")
     with endpoint(30) as server:
         done = agent("--model", "f", SUM, url=server.url)
     assert done.returncode == 1
-    assert "127.0.0.1 has not answered within 1 s" in done.stderr
+    assert "\nERROR: HostedModelError: 127.0.0.1 has not answered within 1 s" in (
+        f"\n{done.stderr}"
+    )
     assert "[model] seconds" in done.stderr
 
 
@@ -311,7 +346,7 @@ def test_an_endpoint_that_hangs_is_named_with_its_time(agent):
 )
 def test_the_limit_that_ended_a_run_is_named(agent, limits, why):
     """exit code 3, and which limit it was, also for programs"""
-    (agent.home / "config.toml").write_text(f"[limits]\n{limits}\n")
+    (agent.home / "my_agent/config.toml").write_text(f"[limits]\n{limits}\n")
     with endpoint(FIRST) as server:
         done = agent("--model", "f", "--json", SUM, url=server.url)
     assert done.returncode == 3, done.stderr
@@ -320,7 +355,7 @@ def test_the_limit_that_ended_a_run_is_named(agent, limits, why):
 
 def test_a_run_that_ended_at_a_limit_goes_on(agent):
     """with more to spend, --resume asks the model again"""
-    trace, config = agent.home / "run.jsonl", agent.home / "config.toml"
+    trace, config = agent.home / "run.jsonl", agent.home / "my_agent/config.toml"
     config.write_text("[limits]\nsteps = 1\n")
     with endpoint(FIRST, "It is 411.5.") as server:
         ask = ["--model", "f", "--trace", trace, SUM]
@@ -328,6 +363,39 @@ def test_a_run_that_ended_at_a_limit_goes_on(agent):
         config.write_text("")
         done = agent("--resume", trace, url=server.url)
     assert (done.returncode, done.stdout) == (0, "It is 411.5.\n"), done.stderr
+
+
+@pytest.mark.parametrize("question", ["-", None])
+def test_a_closed_input_is_an_empty_one(agent, question):
+    """no question, or an empty conversation: neither is a traceback"""
+    command = ["sh", "-c", 'exec "$@" <&-', "sh", sys.executable, "-m", "my_agent"]
+    command += ["--model", "f", *filter(None, [question])]
+    more = {"env": os.environ | {"OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}}
+    more |= {"cwd": agent.home, "capture_output": True, "text": True}
+    done = subprocess.run(command, **more)
+    assert done.returncode == (2 if question else 0)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_run_goes_on_whatever_the_rules_name(agent):
+    """its tools are there when the rules are held against them; --list needs none"""
+    trace, config = agent.home / "run.jsonl", agent.home / "my_agent/config.toml"
+    with endpoint([call("add_note", {"text": "S"})], "Noted.") as server:
+        ask = ["--model", "f", "--trace", trace, "Note S"]
+        assert agent(*ask, url=server.url).returncode == 4
+        config.write_text("approval.allow = ['add_note']")
+        done = agent("--resume", trace, url=server.url, typed="yes\n")
+        assert (done.returncode, done.stdout) == (0, "Noted.\n"), done.stderr
+    assert agent("--list").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "options", [["--nonsense"], ["--list"], ["--resume", "x", "Why?"], []]
+)
+def test_wrong_options_are_a_sentence_and_json(agent, options):
+    """whatever is asked wrongly, --json prints one object"""
+    done = agent("--json", *options, AGENT_MODEL="f", url="http://127.0.0.1:9/v1")
+    assert (done.returncode, json.loads(done.stdout)["state"]) == (2, "USAGE")
 
 
 def test_what_cannot_be_done_is_said_at_once(agent):
