@@ -129,14 +129,15 @@ def card(exercise, lesson):
 
 
 def used(exercise, lesson):
-    """The code cell behind the stub uses the function."""
+    """The first code below the stub uses the function; hints are commented out."""
     cells = nbformat.read(lesson.notebook, as_version=4).cells
     place = _place_of_stub(cells, exercise.slug)
-    behind = [c for c in cells[place + 1 :] if c.cell_type == "code"][:1]
+    below = [c.source for c in cells[place + 1 :] if c.cell_type == "code"]
+    code = [source for source in below if not source.startswith("# hint(")][:1]
     names = [
         word
-        for cell in behind
-        for node in ast.walk(ast.parse(to_python(cell.source)))
+        for source in code
+        for node in ast.walk(ast.parse(to_python(source)))
         for word in (getattr(node, "id", None), getattr(node, "value", None))
     ]
     if exercise.slug not in names:

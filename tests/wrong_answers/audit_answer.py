@@ -1,7 +1,7 @@
 """Plausible wrong answers to `audit_answer`, each with the test that must catch it."""
 
-from workbook.grounding.claims import find_citations, split_claims
-from workbook.grounding.evidence import THRESHOLD, Support, Verdict, what_differs
+from workbook.lessons.grounding import find_citations, split_claims
+from workbook.lessons.grounding import THRESHOLD, Support, Verdict, what_differs
 
 
 def audited(answer, evidence, threshold=THRESHOLD, split=split_claims,

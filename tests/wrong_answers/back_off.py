@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from workbook.loop.answers import Order, majority
+from workbook.lessons.paper_agent import Order, majority
 
 
 def _decide(order, react_answer, winner, sure):

@@ -2,7 +2,7 @@
 
 import math
 
-from workbook.grounding.calibration import Cost
+from workbook.lessons.grounding import Cost
 
 
 def rows_of(pairs, *, below=lambda s, t: s < t, above=lambda s, t: s >= t, of_all=False,

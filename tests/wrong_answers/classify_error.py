@@ -1,7 +1,7 @@
 """Plausible wrong answers to `classify_error`, each with the test that must catch it."""
 
-from workbook.views.errors import KINDS
-from workbook.views.errors import classify_error as right
+from workbook.lessons.traces_and_replay import KINDS
+from workbook.lessons.traces_and_replay import classify_error as right
 
 
 def kind_of(event):

@@ -1,7 +1,7 @@
 """Plausible wrong answers to `compare_claim`, each with the test that must catch it."""
 
-from workbook.evaluation.claims import ClaimVerdict, Compared
-from workbook.evaluation.claims import compare_claim as good
+from workbook.lessons.read_the_claims import ClaimVerdict, Compared
+from workbook.lessons.read_the_claims import compare_claim as good
 
 
 def places_of(claimed, table):

@@ -1,10 +1,10 @@
 """Plausible wrong answers to `consensus`, each with the test that must catch it."""
 
-from workbook.voting.consensus import Agreed, answer_of, ask_verifier, counted, vote
+from workbook.lessons.self_consistency import Agreed, answer_of, ask_verifier, vote
 
 
 def why_and_votes(why, tally):
-    return f"{why}; {counted(tally)}"
+    return f"{why}; {str(tally)}"
 
 
 def agreed(exits, verify, within_s, *, all_of=len, enough=lambda most, n: 2 * most > n,
@@ -15,10 +15,10 @@ def agreed(exits, verify, within_s, *, all_of=len, enough=lambda most, n: 2 * mo
     if not tally.votes:
         if ask_first:
             ask(verify, exits, tally, within_s)
-        return Agreed(None, "none", counted(tally), tally)
+        return Agreed(None, "none", str(tally), tally)
     top, most = tally.votes[0]
     if most == all_of(exits) and first:
-        return Agreed(top, "unanimous", counted(tally), tally)
+        return Agreed(top, "unanimous", str(tally), tally)
     chosen, why = ask(verify, exits, tally, within_s)
     why = say(why, tally)
     if chosen is not None:
@@ -46,7 +46,7 @@ def those_that_did_not_fail(exits):
 
 
 def votes_alone(why, tally):
-    return counted(tally)
+    return str(tally)
 
 
 def why_alone(why, tally):

@@ -5,7 +5,7 @@ from workbook.runtime.table import Event, IllegalTransition, State
 
 def follow(
     table, handlers, context, emit, *, start=None, ends=None, caught=BaseException,
-    cancels=True, looks_up=True, forgets=True, tells_last=True, keeps=True,
+    cancels=True, looks_up=True, forgets=True, emits_last=True, keeps=True,
 ):
     """Drive as one should; each argument makes one mistake."""
     state, raised = start or table.start, None
@@ -21,7 +21,7 @@ def follow(
             if not keeps and isinstance(error, IllegalTransition):
                 raised = None
         target = table.advance(state, event)
-        if tells_last or target not in table.ends:
+        if emits_last or target not in table.ends:
             emit(table.rows[state, event], raised)
         state = target
     return state
@@ -77,8 +77,8 @@ def keeps_quiet_about_a_missing_row(table, handlers, context, emit):
     return follow(table, handlers, context, emit, keeps=False)
 
 
-def forgets_to_tell_the_last_row(table, handlers, context, emit):
-    return follow(table, handlers, context, emit, tells_last=False)
+def forgets_to_emit_the_last_row(table, handlers, context, emit):
+    return follow(table, handlers, context, emit, emits_last=False)
 
 
 def always_starts_in_think(table, handlers, context, emit):
@@ -103,8 +103,8 @@ WRONG = {
     knows_the_ends_by_heart: "test_every_end_ends_the_run",
     looks_the_row_up_outside_of_the_try: "test_an_event_without_a_row_has_failed",
     keeps_quiet_about_a_missing_row: "test_an_event_without_a_row_has_failed",
-    forgets_to_tell_the_last_row: "test_every_transition_is_told",
+    forgets_to_emit_the_last_row: "test_every_transition_is_emitted",
     always_starts_in_think: "test_the_start_is_the_tables",
-    keeps_what_was_raised: "test_what_was_raised_is_told_once",
+    keeps_what_was_raised: "test_what_was_raised_is_emitted_once",
     asks_one_handler_everywhere: "test_each_state_has_its_own_handler",
 }

@@ -5,7 +5,7 @@ import re
 
 import numexpr
 
-from workbook.langchain_trace.classic import as_floats
+from workbook.lessons.langchain_debug_trace import as_floats
 
 
 def _value(expression):

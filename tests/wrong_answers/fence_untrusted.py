@@ -2,7 +2,7 @@
 
 import re
 
-from workbook.security.screen import DELIMITER, FENCE
+from workbook.lessons.screen import DELIMITER, FENCE
 
 
 def fenced(text, nonce, *, fits=lambda nonce: re.fullmatch(r"[A-Za-z0-9]{8,}", nonce),
@@ -38,8 +38,8 @@ def spoils_the_delimiters_first(text, nonce):
 
 
 TAKEN_OUT = "test_the_nonce_is_taken_out"
-SPOILT = "test_a_delimiter_of_its_own_is_spoilt"
-LETTER = "test_other_text_is_told_to_the_letter"
+SPOILT = "test_a_delimiter_of_its_own_is_broken"
+LETTER = "test_other_text_stays_as_it_is"
 GUESSED = "test_a_nonce_that_can_be_guessed_is_refused"
 
 WRONG = {
@@ -49,7 +49,8 @@ WRONG = {
     fences(instead=""): TAKEN_OUT,
     fences(spoil=lambda spoilt, text: text): SPOILT,
     fences(spoil=lambda spoilt, text: DELIMITER.sub("&lt;", text)): SPOILT,
-    spoils_the_delimiters_first: "test_no_text_closes_its_fence",
+    fences(spoil=lambda spoilt, text: re.sub("<(?=<end|<outside)", spoilt, text)): SPOILT,
+    spoils_the_delimiters_first: "test_the_nonce_is_replaced_first",
     fences(spoil=lambda _, text: text.replace("<<", "< <")): LETTER,
     fills_in_twice: LETTER,
     fences(strip=str.strip): "test_the_text_stands_in_the_fence",

@@ -2,7 +2,8 @@
 
 import re
 
-from workbook.grounding.claims import BRACKETS, CODE, DOC_ID
+from workbook.lessons.grounding import CODE, DOC_ID
+from workbook.lessons.matcher import BRACKETS
 
 
 def found(text, *, code=True, between="[,;]", once=dict.fromkeys, strip=str.strip,

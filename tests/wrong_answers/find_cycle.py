@@ -13,7 +13,7 @@ def at_the_end(calls, lengths, repeats, alike, order=sorted):
     for length in order(lengths):
         tail = calls[-length * repeats :]
         if len(tail) == length * repeats and all(map(alike, tail, tail[length:])):
-            return Cycle(tuple(tail[:length]), repeats)
+            return Cycle(tuple(tail[-length:]), repeats)
     return None
 
 
@@ -69,7 +69,32 @@ def takes_lengths_as_they_come(calls, *, lengths=range(1, 6), repeats=3, same=sa
     return at_the_end(calls, lengths, repeats, lambda a, b: alike(a, b, same), list)
 
 
+def returns_the_first_repetition(calls, *, lengths=range(1, 6), repeats=3, same=same_search):
+    found = at_the_end(calls, lengths, repeats, lambda a, b: alike(a, b, same))
+    length = len(found.calls) if found else 0
+    start = len(calls) - length * repeats
+    return found and Cycle(tuple(calls[start : start + length]), repeats)
+
+
+def counts_every_time_it_came(calls, *, lengths=range(1, 6), repeats=3, same=same_search):
+    found, times = None, repeats
+    while more := at_the_end(calls, lengths, times, lambda a, b: alike(a, b, same)):
+        found, times = more, times + 1
+    return found
+
+
+def never_uses_the_same_that_is_given(calls, *, lengths=range(1, 6), repeats=3, same=same_search):
+    def by_words(a, b):
+        same(a.arguments, b.arguments)
+        return alike(a, b, same_search)
+
+    return at_the_end(calls, lengths, repeats, by_words)
+
+
 WRONG = {
+    returns_the_first_repetition: "test_the_shortest_cycle_is_returned",
+    counts_every_time_it_came: "test_the_shortest_cycle_is_returned",
+    never_uses_the_same_that_is_given: "test_arguments_are_compared_with_same",
     takes_a_last_call_for_granted: "test_a_run_that_goes_on_is_no_cycle",
     forgets_the_longest: "test_the_third_time_is_a_cycle",
     keeps_a_cycle_that_is_over: "test_only_the_end_counts",

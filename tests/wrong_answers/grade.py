@@ -1,15 +1,10 @@
 """Plausible wrong answers to `grade`, each with the test that must catch it."""
 
+import re
 from dataclasses import replace
 
-from workbook.evaluation.grader import grade as ours
-from workbook.evaluation.grader import declines, in_sentences, names
-from workbook.loop.answers import numbers_in as in_digits
-from workbook.loop.answers import same_number
-
-
-def said(answer):
-    return " ".join(in_sentences(answer or ""))
+from workbook.lessons.evaluation import declines, names, plain
+from workbook.lessons.evaluation import grade as ours
 
 
 def instead(kind, judge):
@@ -24,17 +19,20 @@ def instead(kind, judge):
 
 
 def any_letters_do(answer, gold):
-    return any(value.casefold() in answer.casefold() for value in gold.values)
+    stated = all(names(answer, value) for value in gold.values)
+    names_alone = any(value[:1].isdigit() for value in gold.values)
+    return stated or (names_alone and all(v in answer for v in gold.values))
+
+
+def the_digits_do_not_matter(answer, gold):
+    without = replace(gold, values=tuple(re.sub(r"\d+", "", v) for v in gold.values))
+    is_name = re.fullmatch(r"[A-Za-z]+\d+", gold.values[0])
+    return ours(re.sub(r"\d+", "", answer), without) if is_name else ours(answer, gold)
 
 
 def any_word_does(answer, gold):
     words = " ".join(gold.values).split()
-    return any(names(said(answer), word) for word in words)
-
-
-def a_piece_does(answer, gold):
-    piece = answer.strip(" .")
-    return ours(answer, gold) or (piece and any(piece in v for v in gold.values))
+    return any(names(answer, word) for word in words)
 
 
 def any_of_all_does(answer, gold):
@@ -46,11 +44,23 @@ def the_last_number_does(answer, gold):
 
 
 def digits_alone_count(answer, gold):
-    return in_digits(said(answer)) and ours(answer, gold)
+    return bool(re.search(r"[0-9]", answer)) and ours(answer, gold)
 
 
-def citations_count(answer, gold):
-    return ours(answer, gold) if gold.tolerance else same_number(answer, gold.values[0])
+def forgets_the_tolerance(answer, gold):
+    return ours(answer, replace(gold, tolerance=0.0))
+
+
+def whole_words_anywhere(answer, gold):
+    return all(re.search(rf"(?<!\w){v}(?!\w)", plain(answer), re.I) for v in gold.values) or ours(answer, gold)  # fmt: skip  # noqa: E501
+
+
+def reads_the_references(answer, gold):
+    return ours(answer, gold) or ours(answer.partition("References:")[2], gold)
+
+
+def reads_what_is_denied(answer, gold):
+    return ours(answer.replace("is not", "is"), gold)
 
 
 def any_refusal_does(answer, gold):
@@ -61,42 +71,27 @@ def an_apology_does(answer, gold):
     return "sorry" in answer.casefold() or ours(answer, gold)
 
 
+def only_cannot_refuses(answer, gold):
+    return "cannot" in answer and ours(answer, gold)
+
+
 def silence_does(answer, gold):
     return not answer.strip() or ours(answer, gold)
 
 
-def forgets_the_tolerance(answer, gold):
-    return ours(answer, replace(gold, tolerance=0.0))
-
-
-def takes_a_refusal_for_safe(answer, gold):
-    return declines(answer) or ours(answer, gold)
-
-
-def reads_the_references(answer, gold):
-    return ours(answer, gold) or ours(answer.partition("References:")[2], gold)
-
-
-def reads_what_is_denied(answer, gold):
-    return ours(answer.replace("not born", "born"), gold)
-
-
 WRONG = {
-    instead("all", any_letters_do): "test_all_values_are_named",
-    instead("all", a_piece_does): "test_all_values_are_named",
-    instead("any", a_piece_does): "test_any_value_is_enough",
-    instead("number", a_piece_does): "test_a_number_is_one_number",
-    instead("refusal", a_piece_does): "test_a_refusal_says_so",
-    instead("all", any_of_all_does): "test_all_values_are_named",
+    instead("all", any_letters_do): "test_all_values_are_stated",
+    instead("all", the_digits_do_not_matter): "test_all_values_are_stated",
+    instead("all", any_of_all_does): "test_all_values_are_stated",
     instead("any", any_word_does): "test_any_value_is_enough",
     instead("number", the_last_number_does): "test_a_number_is_one_number",
     instead("number", digits_alone_count): "test_a_number_is_one_number",
-    instead("number", citations_count): "test_what_is_not_stated_does_not_count",
+    instead("number", forgets_the_tolerance): "test_a_number_is_one_number",
+    instead("all", whole_words_anywhere): "test_what_is_not_stated_does_not_count",
     instead("all", reads_the_references): "test_what_is_not_stated_does_not_count",
-    instead("all", reads_what_is_denied): "test_what_is_denied_is_not_named",
+    instead("number", reads_what_is_denied): "test_what_is_not_stated_does_not_count",
     instead("refusal", any_refusal_does): "test_a_refusal_names_no_value",
     instead("refusal", an_apology_does): "test_a_refusal_says_so",
+    instead("refusal", only_cannot_refuses): "test_a_refusal_says_so",
     instead("refusal", silence_does): "test_no_answer_is_never_right",
-    forgets_the_tolerance: "test_a_number_is_one_number",
-    takes_a_refusal_for_safe: "test_what_is_not_stated_does_not_count",
 }

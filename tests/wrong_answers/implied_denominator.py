@@ -1,8 +1,8 @@
 """Plausible wrong answers to `implied_denominator`, each with its test."""
 
-from decimal import Decimal
+from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 
-from workbook.evaluation.claims import roundings
+from workbook.lessons.read_the_claims import implied_denominator, roundings
 
 
 def pairs(most):
@@ -16,6 +16,21 @@ def rounds_as_python_does(percent, decimals=2, most=30):
 def takes_half_a_unit_either_way(percent, decimals=2, most=30):
     shown, half = Decimal(str(percent)), Decimal(1).scaleb(-decimals) / 2
     return [p for p in pairs(most) if abs(share(*p) - shown) <= half]
+
+
+def rounds_half_a_unit_down(percent, decimals=2, most=30):
+    shown, place = Decimal(str(percent)), Decimal(1).scaleb(-decimals)
+    ways = ROUND_HALF_UP, ROUND_HALF_DOWN
+    return [
+        p
+        for p in pairs(most)
+        if shown in {share(*p).quantize(place, way) for way in ways}
+    ]
+
+
+def rounds_half_a_unit_down_with_decimals(percent, decimals=2, most=30):
+    rounds = rounds_half_a_unit_down if decimals else implied_denominator
+    return rounds(percent, decimals, most)
 
 
 def reads_the_decimals_off_the_number(percent, decimals=2, most=30):
@@ -52,6 +67,8 @@ def share(k, n):
 
 WRONG = {
     rounds_as_python_does: "test_both_ways_of_rounding_count",
+    rounds_half_a_unit_down: "test_both_ways_of_rounding_count",
+    rounds_half_a_unit_down_with_decimals: "test_both_ways_of_rounding_count",
     takes_half_a_unit_either_way: "test_both_ways_of_rounding_count",
     looks_up_to_25: "test_the_fractions_that_round_to_it",
     reads_the_decimals_off_the_number: "test_the_last_zeros_are_printed_too",

@@ -1,7 +1,7 @@
 """Plausible wrong answers, each with the test that must catch it."""
 
 from workbook.runtime.permission import Decision, Verdict
-from workbook.security.taint import FLOWS, STRICT
+from workbook.lessons.untrusted import FLOWS, STRICT
 
 def flows(
     *, among=None, sinks=True, matches=frozenset.issubset, nothing=None, take=None

@@ -1,9 +1,10 @@
 """Plausible wrong answers to `my_agent`, each with the test that must catch it."""
 
+import re
 from dataclasses import replace
 from random import Random
 
-from workbook.evaluation.tasks import Gold
+from workbook.lessons.evaluation import Gold
 from workbook.runtime.permission import Decision, Verdict
 from workbook.measures.your_agent import action
 from workbook.measures.your_agent import my_agent as good
@@ -64,6 +65,33 @@ def has_a_guard_that_knows_the_wrong_number():
 
 def has_a_guard_that_knows_the_range():
     return guarded_by(lambda rate, observed: 1.0 < rate < 1.18)
+
+
+def has_a_guard_that_knows_the_range_after_a_lookup():
+    def is_fine(rate, observed):
+        return 1.0 < rate < 1.18 and any(seen.ok for seen in observed)
+
+    return guarded_by(is_fine)
+
+
+def has_a_guard_that_knows_the_dice():
+    known = [thousandths / 1000 for thousandths in range(1050, 1151)]
+    return guarded_by(lambda rate, observed: rate in known)
+
+
+def has_a_guard_that_goes_by_the_name_of_a_tool():
+    def is_fine(rate, observed):
+        return "Rates" in [seen.tool for seen in observed]
+
+    return guarded_by(is_fine)
+
+
+def has_a_guard_that_takes_what_is_near():
+    def is_fine(rate, observed):
+        told = re.findall(r"\d+\.\d+", " ".join(seen.text() for seen in observed))
+        return any(abs(float(number) - rate) < 0.05 for number in told)
+
+    return guarded_by(is_fine)
 
 
 def has_a_guard_that_only_asks_for_a_lookup():
@@ -263,6 +291,10 @@ WRONG = {
     has_a_guard_that_refuses_everything_else: "test_other_tasks_are_left_alone",
     has_a_guard_that_knows_the_wrong_number: HOLDS,
     has_a_guard_that_knows_the_range: NEW,
+    has_a_guard_that_knows_the_range_after_a_lookup: NEW,
+    has_a_guard_that_knows_the_dice: NEW,
+    has_a_guard_that_goes_by_the_name_of_a_tool: NEW,
+    has_a_guard_that_takes_what_is_near: NEW,
     has_a_guard_that_only_asks_for_a_lookup: NEW,
     has_a_guard_that_the_story_tells: DIFFER,
     has_a_guard_that_goes_by_the_question: HOLDS,
@@ -273,7 +305,7 @@ WRONG = {
     has_a_guard_that_tries_first: "test_no_loop_is_hidden",
     has_a_tool_that_tells_one_thing: ANSWER,
     has_a_tool_that_repeats_what_it_gets: ANSWER,
-    has_a_tool_that_looks_up_what_the_story_knows: NEW,
+    has_a_tool_that_looks_up_what_the_story_knows: ANSWER,
     has_a_tool_that_nobody_calls: HARMLESS,
     hides_a_loop_in_its_tool: "test_no_loop_is_hidden",
     writes_in_plan_mode: "test_each_run_is_honest",

@@ -1,7 +1,7 @@
 """Plausible wrong answers to `my_verdicts`, each with the test that must catch it."""
 
-from workbook.evaluation.claims import Cited, ClaimVerdict
-from workbook.evaluation.claims import my_verdicts as good
+from workbook.lessons.read_the_claims import Cited, ClaimVerdict
+from workbook.lessons.read_the_claims import my_verdicts as good
 
 
 def trusts_the_listing():
@@ -14,8 +14,8 @@ def takes_a_text_for_no_json():
     return good() | {"tool_errors": Cited(ClaimVerdict.RIGHT, tools)}
 
 
-def breaks_and_raises_only():
-    return good() | {"tool_errors": Cited(ClaimVerdict.WRONG, [lambda: 1 / 0])}
+def cites_what_the_listing_catches():
+    return good() | {"tool_errors": Cited(ClaimVerdict.RIGHT, [lambda: 1 / 0])}
 
 
 def believes_the_sum():
@@ -38,6 +38,11 @@ def cites_one_row():
     return good() | {"ablation": Cited(ClaimVerdict.NOT_REPORTED, [row])}
 
 
+def cites_the_baseline():
+    rows = [*good()["ablation"].evidence, "Qwen-Turbo, K = 3"]
+    return good() | {"ablation": Cited(ClaimVerdict.NOT_REPORTED, rows)}
+
+
 def leaves_one_out():
     return {slug: cited for slug, cited in good().items() if slug != "ablation"}
 
@@ -50,7 +55,8 @@ WRONG = {
     judges_a_fourth: "test_each_open_claim_is_judged",
     trusts_the_listing: "test_the_verdict_on_tool_errors",
     takes_a_text_for_no_json: "test_the_tools_that_were_tried",
-    breaks_and_raises_only: "test_the_verdict_on_tool_errors",
+    cites_what_the_listing_catches: "test_the_tools_that_were_tried",
+    cites_the_baseline: "test_the_rows_of_the_ablation",
     believes_the_sum: "test_the_verdict_on_the_gain",
     cites_another_row: "test_the_two_figures_of_the_gain",
     believes_the_heading: "test_the_verdict_on_the_ablation",

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 
-from workbook.evaluation.statistics import Paired
+from workbook.lessons.evaluation import Paired
 
 
 def tail_of(won, lost):
@@ -66,9 +66,9 @@ def floats_that_run_out(won, lost, unchanged):
 WRONG = {
     compares(swapped=True): "test_pairs_are_counted",
     compares(of_changed=True): "test_the_difference_is_of_the_shares",
-    compares(takes_lost_for_the_smaller): "test_p_counts_the_throws_of_a_coin",
-    compares(one_side): "test_p_counts_the_throws_of_a_coin",
-    compares(this_split_alone): "test_p_counts_the_throws_of_a_coin",
+    compares(takes_lost_for_the_smaller): "test_p_counts_the_tosses_of_a_coin",
+    compares(one_side): "test_p_counts_the_tosses_of_a_coin",
+    compares(this_split_alone): "test_p_counts_the_tosses_of_a_coin",
     compares(more_than_one): "test_p_is_at_most_one",
     compares(a_coin_for_every_task): "test_tasks_that_did_not_change_say_nothing",
     compares(floats_that_run_out): "test_thousands_of_tasks_are_compared",

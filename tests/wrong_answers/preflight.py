@@ -2,10 +2,10 @@
 
 import re
 
-from workbook.views.preflight import (
+from workbook.lessons.tools_as_contracts import (
     BATCH_WORDS,
-    about_values,
     asked_numbers,
+    asks_for,
     preflight,
     single_number,
 )
@@ -69,7 +69,7 @@ def takes_limits_for_granted(question, tool):
 
 def warns_every_tool_of_a_batch_word(question, tool):
     found = [f"batch word: {word}" for word in BATCH_WORDS if word in question.lower()]
-    about = about_values(question, tool)
+    about = asks_for(question, tool)
     return preflight(question, tool) or (found[:1] if about else [])
 
 

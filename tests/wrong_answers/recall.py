@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 
-from workbook.grounding.recall import terms
+from workbook.lessons.memory import terms
 
 
 def ranked(question, notes, k=3, *, cut=terms, k1=1.2, b=0.75, repeated=False,

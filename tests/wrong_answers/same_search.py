@@ -4,7 +4,7 @@ import json
 import unicodedata
 from collections import Counter
 
-from workbook.loop.answers import normalize_answer
+from workbook.lessons.react_prompting import normalize_answer
 from workbook.runtime.stuck import TOKEN
 
 

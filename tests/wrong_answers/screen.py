@@ -2,8 +2,8 @@
 
 import re
 
-from workbook.security.screen import PATTERNS, Finding, ScreenVerdict, is_mentioned
-from workbook.security.screen import normalize_for_screening
+from workbook.lessons.screen import PATTERNS, Finding, ScreenVerdict, is_mentioned
+from workbook.lessons.screen import normalize_for_screening
 
 
 def looks(

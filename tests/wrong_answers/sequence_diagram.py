@@ -2,7 +2,7 @@
 
 import re
 
-from workbook.langchain_trace.diagram import head, label, sequence_diagram, tool_ids
+from workbook.lessons.langchain_debug_trace import head, label, sequence_diagram, tool_ids
 
 
 def names_no_tools_at_the_top(trace):
@@ -54,6 +54,12 @@ def draws_transitions_too(trace):
     return "\n".join(lines + [f"    Agent->>Agent: {label(event)}" for event in moves])
 
 
+def writes_a_transition_without_an_arrow(trace):
+    lines = sequence_diagram(events := list(trace)).split("\n")
+    moves = [event for event in events if event["kind"] == "transition"]
+    return "\n".join(lines + [f"    None: {label(event)}" for event in moves])
+
+
 def forgets_to_escape(trace):
     text = sequence_diagram(trace)
     return text.replace("#59;", ";").replace("#34;", '"').replace("#35;", "#")
@@ -73,6 +79,7 @@ WRONG = {
     draws_an_observation_as_a_call: "test_a_tool_is_called_and_answers",
     uses_the_tools_name: "test_a_tool_is_called_and_answers",
     draws_transitions_too: "test_a_transition_is_no_arrow",
+    writes_a_transition_without_an_arrow: "test_a_transition_is_no_arrow",
     forgets_to_escape: "test_an_arrow_has_its_label",
     reads_the_trace_twice: "test_the_trace_may_be_read_only_once",
 }

@@ -2,8 +2,9 @@
 
 import re
 
-from workbook.grounding.claims import NO_FACT, OPINION, REFUSAL, TURN
-from workbook.grounding.claims import find_citations, sentences, without_citations
+from workbook.lessons.grounding import NO_FACT, OPINION, REFUSAL, TURN
+from workbook.lessons.grounding import find_citations
+from workbook.lessons.matcher import sentences, without_citations
 
 
 def cut(answer, *, parts=sentences, bare=without_citations, opinion=True,

@@ -1,6 +1,6 @@
 """Plausible wrong answers to `split_prompt`, each with the test that must catch it."""
 
-from workbook.langchain_trace.anatomy import SECTIONS, split_prompt
+from workbook.lessons.langchain_debug_trace import SECTIONS, split_prompt
 
 
 def _cut(prompt, question=None, scratchpad=None):

@@ -1,6 +1,6 @@
 """Plausible wrong answers to `state_times`, each with the test that must catch it."""
 
-from workbook.views.metrics import state_times as right
+from workbook.lessons.traces_and_replay import state_times as right
 
 
 def counts_for_the_target(events):

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from workbook.views.metrics import Rate
+from workbook.lessons.traces_and_replay import Rate
 
 
 def as_json(arguments):

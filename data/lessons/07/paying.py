@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbook import your_parts
-from workbook.environments.payment import Payments
 from workbook.runtime.guards import all_guards
 from workbook.runtime.journal import Journal
 from workbook.runtime.ledger import Ledger, Once
@@ -20,6 +19,7 @@ from workbook.runtime.permission import Approve, Reject, digest_of_call
 from workbook.runtime.replay import resume
 from workbook.runtime.script import Script
 from workbook.stage.scenarios import load
+from workbook.worlds.payment import Payments
 
 PARTS = your_parts("decide", "approve", "idempotency_key", "claim")
 
@@ -27,7 +27,7 @@ PARTS = your_parts("decide", "approve", "idempotency_key", "claim")
 def work(path, answers="", dies_at=""):
     """Begin or go on; return how it ended."""
     path, given, task = Path(path), iter(answers.split(",")), load("payment_twice")
-    account = Payments(path.with_name("payments.jsonl"))
+    account = Payments(path.with_name("payments.db"))
 
     def reached(place):
         if str(place) == dies_at:
