@@ -5,8 +5,8 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from workbook.environments.endpoint import completion, play, serve
 from workbook.runtime.script import Script
+from workbook.worlds.endpoint import completion, serve
 
 
 @dataclass
@@ -35,7 +35,7 @@ def endpoint(*turns, usage=None):
         if isinstance(turn, Fault):
             over.wait(turn.silence_s)
             return turn.status, turn.body
-        said = completion(play(script, body))
+        said = completion(script, body)
         said["usage"] = {} if usage == {} else said["usage"] | (usage or {})
         whole = json.dumps(said).encode()
         return 200, b"".join(pieces(said)) if body.get("stream") else whole

@@ -41,7 +41,7 @@ def test_notebooks_are_stripped():
 LEARNER, TESTS = ROOT / "requirements.txt", ROOT / "tests" / "requirements.txt"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 STARTED = {"pip", "mcp-server-time", "jupyterlab", "ruff", "mypy", "nbstripout", "uv"}
-STARTED |= {"import-linter", "pytest-socket", "pytest-xdist", "pandas-stubs"}
+STARTED |= {"import-linter", "pytest-socket", "pytest-xdist"}
 """What is declared because it is run as a command, or by pytest or mypy."""
 
 

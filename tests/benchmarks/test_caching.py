@@ -2,36 +2,36 @@
 
 import pytest
 
-from workbook.langchain_trace.growth import caching_experiment
 from workbook.runtime.local import LocalTextModel
 from workbook.stage.engines import play
 
 
 @pytest.fixture(scope="module")
-def measured():
-    """Send the three prompts of the price question, once; return the table."""
-    model = LocalTextModel(max_tokens=1)
-    return caching_experiment(model, play("price_question", "langchain"))
+def measured(request):
+    """Send the last two prompts of the price question, and the last one edited."""
+    trace, model = play("price_question", "langchain"), LocalTextModel(max_tokens=1)
+    own = [event for event in trace.of("model_request") if "parent" not in event]
+    cold, appended = (trace.prompt(event["seq"]) for event in own[-2:])
+    edited = appended.replace("Answer", "Answer,", 1)
+    model.complete("Once upon a time")  # so that the cold prompt is cold
+    prompts = {"cold": cold, "appended": appended, "edited": edited}
+    replies = {case: model.complete(prompt) for case, prompt in prompts.items()}
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        for case, reply in replies.items():
+            print(f"\n{case}: {reply.timings['prompt_ms']:,.0f} ms for {reply.usage}")
+    return replies
 
 
-def test_an_appended_turn_is_read_at_once_and_an_edited_one_is_not(measured, capsys):
+def test_an_appended_turn_is_read_at_once_and_an_edited_one_is_not(measured):
     """appended: at most a fifth of the cold time; edited: at least three appended"""
-    ms = measured.set_index("case")["prompt_ms"]
-    with capsys.disabled():
-        for row in measured.itertuples():
-            print(
-                f"\n{row.case}: {row.prompt_ms:,.0f} ms for {row.input_tokens} tokens, "
-                f"{row.cached_tokens} of them cached",
-                end="",
-            )
-        print()
+    ms = {case: reply.timings["prompt_ms"] for case, reply in measured.items()}
     assert ms["appended"] <= ms["cold"] / 5
     assert ms["edited"] >= 3 * ms["appended"]
 
 
 def test_what_is_appended_to_is_cached_whole(measured):
     """nearly all of the cold prompt is cached for the appended one, not the edited"""
-    rows = measured.set_index("case")
-    cold = rows.loc["cold", "input_tokens"]
-    assert rows.loc["appended", "cached_tokens"] >= 0.9 * cold
-    assert rows.loc["edited", "cached_tokens"] <= 0.1 * cold
+    cold = measured["cold"].usage.input
+    assert measured["appended"].usage.cached >= 0.9 * cold
+    assert measured["edited"].usage.cached <= 0.1 * cold

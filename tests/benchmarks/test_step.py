@@ -18,8 +18,8 @@ from functools import partial
 import pytest
 
 from tests.runtime.playing import note, silent
-from workbook.langchain_trace.agents import classic_agent, graph_agent
-from workbook.langchain_trace.handler import TraceHandler
+from workbook.lessons.langchain_handler import TraceHandler
+from workbook.lessons.old_and_new_agents import classic_agent, graph_agent
 from workbook.runtime.budget import Budget, Limits, Prices
 from workbook.runtime.guards import all_guards
 from workbook.runtime.journal import Journal

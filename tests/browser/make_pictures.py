@@ -48,6 +48,11 @@ def until_a_person_is_asked(shown):
     expect(approve).to_be_visible()
 
 
+def without_events(shown):
+    """Take away what can be unfolded: with it the table is higher than the page."""
+    shown.locator("table details").evaluate_all("all => all.forEach(e => e.remove())")
+
+
 @dataclass
 class Picture:
     """A part of what a cell shows: both are named by words or a selector in them."""
@@ -66,11 +71,8 @@ PARTS = [
     Picture("lesson_01", "01", "before = gallery(", ".gallery"),
     Picture("lesson_02", "02", "for thought in [", "table"),
     Picture(
-        "lesson_03",
-        "03",
-        "log = DebugLog",
-        ".workbook-log",
-        "details:nth-child(14)",
+        *("lesson_03", "03", "DebugLog(), Journal()", ".wb-scroll"),
+        "tbody tr:nth-child(14)",
     ),
     Picture(
         *("lesson_04", "04", "tool = percent_tool()", ".wb-scroll"),
@@ -78,20 +80,23 @@ PARTS = [
     ),
     Picture("lesson_05", "05", "display(Mermaid(small", ".jp-RenderedMermaid img"),
     Picture(
-        *("lesson_06", "06", "stops(RUNS, theirs | own"),
+        *("lesson_06", "06", "stopped_at(theirs | own"),
         ".wb-scroll:has-text('opencode')",
     ),
     Picture(
         *("lesson_07", "07", 'player("mend_the_test"', ".approval"),
         play=until_a_person_is_asked,
     ),
-    Picture("lesson_08", "08", "killed_anywhere(", "table"),
+    Picture("lesson_08", "08", "asked.reveal(", "table"),
     Picture("lesson_09", "09", '"town_four_constraints", "right', ".wb-scroll"),
-    Picture("lesson_10", "10", "attack_table(", "table", "tbody tr:nth-child(9)"),
-    Picture("lesson_11", "11", "plot_curves(", ".workbook-plot"),
-    Picture("lesson_12", "12", "figures.plot_pairs(", ".workbook-plot"),
+    Picture(
+        *("lesson_10", "10", "untrusted.attacks(", "table", "tbody tr:nth-child(9)"),
+        play=without_events,
+    ),
+    Picture("lesson_11", "11", "stage.chart(", "img"),
+    Picture("lesson_12", "12", "in_forms(forms)", "table"),
     Picture("lesson_13", "13", 'found["hotpotqa_act"]', "table"),
-    Picture("lesson_14", "14", "own_agent.played(mine", "table"),
+    Picture("lesson_14", "14", "own.played(mine", "table"),
 ]
 
 

@@ -8,7 +8,6 @@ from workbook.checks.catalogue import lessons
 LABS = [slug for slug, lesson in lessons().items() if lesson.lab]
 WIDE = ".jp-OutputArea-output"
 SIDEWAYS = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).length"
-REVIEW = "reviews = {"
 
 
 @pytest.mark.parametrize("slug", LABS)
@@ -18,17 +17,9 @@ def test_a_lab_runs_as_it_ships(ran, slug):
     assert lab.page.locator(WIDE).evaluate_all(SIDEWAYS) == 0
 
 
-def expect_shown(lab):
-    """Wait for the tables of lab 08."""
-    expect(lab.output("figures(traces_in(")).to_contain_text("FetchPage")
-    expect(lab.output(REVIEW)).to_contain_text("16 of 16 lines are met")
-    expect(lab.output(REVIEW).get_by_text("payment_twice")).to_be_visible()
-
-
 def test_lab_08_saved_and_opened_anew(ran):
-    """Figures and the review are shown, also without their kernel"""
+    """Figures are shown, also without their kernel"""
     lab = ran("labs/08_figures_and_errors")
-    expect(lab.output("rows, taken = [],")).to_contain_text("new description")
-    expect_shown(lab)
+    expect(lab.output("figures(traces_in(")).to_contain_text("FetchPage")
     lab.save_and_open_anew()
-    expect_shown(lab)
+    expect(lab.output("figures(traces_in(")).to_contain_text("FetchPage")

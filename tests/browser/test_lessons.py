@@ -25,23 +25,20 @@ def test_lesson_01_shows_its_gallery(ran):
 
 
 def test_lesson_02_measures_four_methods(ran):
-    """Four rows of marks, a table, three plots"""
+    """A table of the four methods, and one of three pairs"""
     lesson = ran("02_react_prompting")
-    experiment = lesson.output("trials = four_methods(model, questions)")
-    expect(experiment).to_contain_text(re.compile(r"react {4}[✓·]{20}"))
-    expect(experiment.locator("table tbody tr")).to_have_count(4)
-    expect(lesson.page.locator(".workbook-plot")).to_have_count(3)
+    for words, rows in (("table = []", 4), ("compared = [", 3)):
+        expect(lesson.output(words).locator("table tbody tr")).to_have_count(rows)
     lesson.solve("parse_bracket_action")
 
 
 def test_lesson_03_shows_what_the_framework_says(ran):
-    """The log unfolds, the prompt is in colours, the diagrams are drawn"""
+    """A row of the log unfolds, the prompt has its writers, the diagrams are drawn"""
     lesson = ran("03_langchain_debug_trace")
-    log = lesson.output("DebugLog()").locator(".workbook-log")
-    expect(log.locator("details")).to_have_count(54)
-    places = ["first prompt", "turn", "tool", "scratchpad"]
-    expect(log.locator("summary b")).to_have_text(places)
-    scratchpad = log.locator("details", has=log.page.locator("b", has_text=places[-1]))
+    rows = lesson.output("DebugLog(), Journal()").locator("tbody tr")
+    expect(rows).to_have_count(54)
+    scratchpad = rows.nth(13)
+    expect(scratchpad.locator("td").first).to_have_text("scratchpad")
     expect(scratchpad.locator("pre")).to_be_hidden()
     scratchpad.locator("summary").click()
     expect(scratchpad.locator("pre")).to_contain_text("Observation: Answer: 20.0")
@@ -51,18 +48,15 @@ def test_lesson_03_shows_what_the_framework_says(ran):
     expect(lesson.page.locator("table", has_text=hidden).first).to_be_visible()
     expect(lesson.page.locator("table mjx-container")).to_have_count(0)
 
-    prompt = lesson.output("ColoredPrompt(first)").locator(".workbook-prompt")
-    expect(prompt).to_contain_text("question: 25")
-    tools = prompt.locator('pre span[title="tools"]')
-    expect(tools).to_contain_text("Calculator(")
-    assert tools.evaluate("s => getComputedStyle(s).backgroundColor").startswith("rgba")
-
-    drawn = lesson.output("Mermaid(draw(trace))").locator(".jp-RenderedMermaid img")
+    prompt = lesson.output("split_prompt(prompts[0])")
+    expect(prompt.locator(".wb-block")).to_have_count(5)
+    expect(prompt.locator("tr", has_text="question")).to_contain_text("100")
+    drawn = lesson.output("draw(trace.events[:14])").locator(".jp-RenderedMermaid img")
     expect(drawn).to_have_count(2)
-    columns = lesson.output("first_turns(runs)").locator(".workbook-side-by-side pre")
-    expect(columns.nth(0)).not_to_contain_text("Observation:")
-    expect(columns.nth(1)).to_contain_text("Observation:")
-    expect(lesson.output("plot_growth(rows").locator("img")).to_be_visible()
+    assert_fits(lesson, drawn.first)
+    forged = lesson.output("stop_word_runs(real_model(").locator(".wb-forged")
+    expect(forged.first).to_contain_text("Observation:")
+    expect(lesson.output("gpt-4o-mini").locator("img")).to_be_visible()
 
 
 def test_lesson_04_refuses_arguments(ran):
@@ -109,25 +103,25 @@ def test_lesson_06_from_the_gallery_to_the_player(ran):
     assert shown.locator(".marked").count() > 5
     stuck = lesson.page.locator(".wb-chip", has_text="↻ stuck")
     expect(shown.locator(stuck).first).to_be_visible()
-    expect(lesson.page.locator(".workbook-plot")).to_have_count(1)
+    expect(lesson.output("chart(rows").locator("img")).to_have_count(1)
     ends = lesson.output("'Hmm.' for ever").locator(".wb-chip")
     words = ["⇥ exhausted", "↻ stuck"] * 2 + ["✓ right"] * 2 + ["↻ stuck"]
     expect(ends).to_have_text(words)
-    assert_fits(lesson, lesson.output("guards.first_calls(").locator("table"))
+    assert_fits(lesson, lesson.output("call {n} → digest").locator("table"))
     player = lesson.player('player("ping_pong"')
     player.press("To the end")
     player.expect_status("STUCK")
     lesson.solve("within_budget")
-    limits = "limits = Budget(steps=30"
+    limits = "limits = limited(steps=30"
     lesson.run(limits)
     expect(lesson.output(limits)).to_contain_text("yours: within_budget")
 
 
 def test_lesson_07_from_two_payments_to_the_person(ran):
-    """A plan changes nothing; a test is mended under your eyes"""
+    """A plan changes nothing; a test is fixed under your eyes"""
     lesson = ran("07_permission")
-    expect(lesson.output("effects.six_cases")).to_contain_text("who looks")
-    expect(lesson.output("effects.killed_everywhere")).to_contain_text("not known")
+    expect(lesson.output("paid_with_guards")).to_contain_text("who looks")
+    expect(lesson.output("killed_everywhere")).to_contain_text("not known")
     player = lesson.player('player("mend_the_test"')
     form = player.form
     player.press("To the end")
@@ -143,11 +137,11 @@ def test_lesson_07_from_two_payments_to_the_person(ran):
     expect(form).to_be_hidden()
     player.press("To the end")
     player.expect_status(": DONE")
-    expect(player.root).to_contain_text("I mended price.py")
-    modes = lesson.output("effects.show_change(request)")
+    expect(player.root).to_contain_text("I fixed price.py")
+    modes = lesson.output("stage.Diff(request.preview)")
     expect(modes.locator("tr", has_text="plan")).to_contain_text("✗ no")
-    expect(modes.locator("tr", has_text="build")).to_contain_text("✓ yes")
-    guess = lesson.output("alone = predict").get_by_role("button", name="a key")
+    expect(modes.locator("tr", has_text="build").last).to_contain_text("✓ yes")
+    guess = lesson.output("alone = predict").get_by_role("button", name="a policy")
     guess.click()
     expect(guess).to_have_class(re.compile("mod-active"))
     lesson.solve("decide")
@@ -162,33 +156,29 @@ def test_lesson_08_from_a_wrong_answer_to_its_replay(ran):
     expect(parted.last).to_contain_text("Final Answer: 45")
     expect(lesson.output("except Divergence")).to_contain_text("Event 32 is")
     expect(lesson.output("import what_if")).to_contain_text("90 ◀ the first difference")
-    expect(lesson.output("over_the_gallery")).to_contain_text("68 of 68 to the same")
-    expect(lesson.output("killed_anywhere(")).to_contain_text("9 of 32 runs")
+    expect(lesson.output("over_the_gallery")).to_contain_text("68 of 68")
+    expect(lesson.output("asked.reveal(")).to_contain_text("9 of 32")
     lesson.solve("first_divergence")
 
 
 def test_lesson_09_from_a_claim_to_a_rate(ran):
-    """Four ways round, the held-out set, the plot"""
+    """Four ways round, the verdicts, the held-out sets"""
     lesson = ran("09_grounding")
     waved_on = lesson.output("first_idea) for answer").locator(".wb-chip")
     expect(waved_on).to_have_text(["□ done"] * 4)
-    expect(lesson.output("audits.audited(")).to_contain_text("not what it says")
+    expect(lesson.output("Verdict(**fields)")).to_contain_text("NOT_SAID")
     expect(lesson.output("def audit_with(")).to_contain_text("⊘ refused")
-    expect(lesson.output("audits.rates(")).to_contain_text("false refusal")
-    expect(lesson.output("audits.rates(")).to_contain_text("paraphrased")
-    plot = lesson.page.locator(".workbook-plot")
-    for theme in lesson.both_themes():
-        ink = "invert(1) hue-rotate(180deg)" if "Dark" in theme else "none"
-        expect(plot).to_have_css("filter", ink)
+    expect(lesson.output("measured.labelled(")).to_contain_text("swapped directions")
+    expect(lesson.output('"refused", *by)')).to_contain_text("paraphrased")
     lesson.solve("split_claims")
 
 
 def test_lesson_10_from_a_page_that_wants_money_to_what_it_costs(ran):
     """A tainted run asks you about the payment"""
     lesson = ran("10_untrusted")
-    expect(lesson.output("refusals(kinds")).to_contain_text("harmless, question")
-    expect(lesson.output("attack_table(")).to_contain_text("✗ wrong secret out")
-    expect(lesson.output("honest_table(")).to_contain_text("waits for a person")
+    expect(lesson.output("untrusted.is_blocked(")).to_contain_text("only one word")
+    expect(lesson.output("untrusted.attacks(")).to_contain_text("✗ wrong secret out")
+    expect(lesson.output("untrusted.honest(")).to_contain_text("suspended")
     player = lesson.player('player("page_pays"')
     player.press("Run")
     asked = player.form.get_by_role("textbox", name="arguments")
@@ -206,17 +196,19 @@ def test_lesson_11_from_five_runs_to_an_exercise(ran):
     lesson = ran("11_self_consistency")
     expect(lesson.output("verifiers.items()")).to_contain_text("the verifier chose it")
     expect(lesson.output("verifiers.items()")).to_contain_text("within 0.2 s")
-    expect(lesson.page.locator(".workbook-plot")).to_have_count(1)
+    expect(lesson.output("stage.chart(").locator("img")).to_have_count(1)
     lesson.solve("pass_at_k")
 
 
 def test_lesson_12_from_a_grader_that_lies_to_two_versions_in_pairs(ran):
     """Graders, and two versions in pairs"""
     lesson = ran("12_evaluation")
-    expect(lesson.output("silence is safe")).to_contain_text("an empty answer")
-    expect(lesson.output("120 blind")).to_contain_text("of 120")
-    expect(lesson.output("plot_pairs(")).to_contain_text("0.008")
-    expect(lesson.output("plot_pairs(").locator(".wb-scale")).to_have_count(2)
+    expect(lesson.output("2004 in 12004")).to_contain_text("silence_is_safe")
+    expect(lesson.output('graded_answers("blind")')).to_contain_text("of 120")
+    pairs = lesson.output("stage.comparison([in_pairs(found)])")
+    expect(pairs).to_contain_text("0.008")
+    expect(pairs.locator(".wb-scale")).to_have_count(1)
+    expect(lesson.output("in_forms(forms)")).to_contain_text("p = 0.06")
     lesson.solve("wilson_interval")
 
 
@@ -230,8 +222,9 @@ def test_lesson_13_from_a_figure_to_verdicts_of_ones_own(ran):
 def test_lesson_14_to_an_agent_of_ones_own(ran):
     """A guard makes the difference; the agent is exported"""
     lesson = ran("14_your_agent")
-    story = lesson.output("own_agent.played(example")
-    expect(story.locator("tr .wb-chip")).to_have_text(["✓ right", "✗ wrong"])
+    story = lesson.output("own.played(example")
+    chips = ["✓ right", "✗ wrong", "⊘ refused"]
+    expect(story.locator("tr .wb-chip")).to_have_text(chips)
     expect(lesson.output("by_heart), danger=True")).to_contain_text("1 of 20 end right")
     exported = re.compile("Your agent is in|No part of the agent is yours")
     expect(lesson.output('"export", str(home)')).to_contain_text(exported)

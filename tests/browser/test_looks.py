@@ -9,15 +9,14 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import CELL, CONTRASTS, READABLE
 
-DRAWN = """import pandas as pd
-from workbook import your_agent
+DRAWN = """from workbook import your_agent
 from workbook.runtime.table import CORE
-from workbook.langchain_trace.diagram import sequence_diagram
-from workbook.stage import Diff, Mermaid, play
+from workbook.lessons.langchain_debug_trace import sequence_diagram
+from workbook.stage import Diff, Mermaid, comparison, play
 from workbook.stage.machines import table_of
 from IPython.display import display
 grounded = table_of("grounded")
-display(your_agent("05"), pd.DataFrame({"a": [1]}), Diff("old", "new"))
+display(your_agent("05"), comparison([{"a": 1}]), Diff("old", "new"))
 display(Mermaid(CORE.mermaid("THINK")), Mermaid(grounded.mermaid("THINK")))
 Mermaid(sequence_diagram(play("price_question", "langchain")))"""
 SAID_ABOVE = "e => getComputedStyle(e, '::before').content"

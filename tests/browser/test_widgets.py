@@ -88,6 +88,7 @@ def test_a_turn_is_sent_by_its_key(lesson):
     expect(box).to_be_focused()
     expect_saved(lesson)
     shown.get_by_role("button", name="Show me one turn").click()
+    expect(box).not_to_have_value("")  # the kernel has written into it
     expect(shown.get_by_role("status")).to_contain_text("■ The runtime read")
     box.fill("Final Answer: 90")
     press(lesson, "Control+Enter")

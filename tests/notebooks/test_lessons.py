@@ -34,7 +34,7 @@ def solved(notebook, lesson):
 
 # The questions of the others take the real model minutes, or there are none: as they
 # ship they run in tests/browser, and play what it said.
-LONG = ("02_", "04_", "04a_", "06_", "07_", "08_", "09_", "10_", "12_eval", "14_")
+LONG = ("04_", "04a_", "06_", "07_", "08_", "09_", "10_", "12_eval", "14_")
 LIVE = [
     path
     for path in LESSONS
