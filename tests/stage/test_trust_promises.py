@@ -21,7 +21,7 @@ from workbook.runtime.budget import Budget
 from workbook.runtime.guards import all_guards
 from workbook.runtime.machine import Machine
 from workbook.runtime.model import ToolRequest
-from workbook.runtime.permission import LATER, Edit, PolicyRule, Verdict, no, yes
+from workbook.runtime.permission import Edit, PolicyRule, Verdict, no, yes
 from workbook.runtime.replay import replay
 from workbook.runtime.script import Script
 from workbook.runtime.tools import Tool
@@ -49,7 +49,7 @@ REQUESTS = [
     ToolRequest(name, {"input": what}, call_id)
     for (name, what), call_id in product(CALLED, ["", "a", "b"])
 ]
-PEOPLE = [yes, no, lambda request: LATER, lambda request: Edit({"input": "Eve"})]
+PEOPLE = [yes, no, lambda request: None, lambda request: Edit({"input": "Eve"})]
 texts = st.lists(st.sampled_from(TEXTS), max_size=7)
 requests = st.lists(st.sampled_from(REQUESTS), min_size=1, max_size=3)
 calls = st.lists(requests | st.sampled_from(SAID), max_size=6)

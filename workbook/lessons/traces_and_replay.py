@@ -14,10 +14,8 @@ from textwrap import indent
 from typing import Any
 
 from workbook.paths import DATA
-from workbook.runtime.arguments import read_arguments, repair_arguments
 from workbook.runtime.calls import clip
 from workbook.runtime.messages import render_messages
-from workbook.runtime.tools import Tool
 from workbook.runtime.trace import Event, Kind, Trace, TraceError
 from workbook.runtime.turns import parse_turn
 
@@ -254,12 +252,3 @@ def patterns(
         {"tool": tool, "failed": n, "calls": made[tool], "kind": kind, "category": what}
         for (tool, kind, what), n in failed.most_common()
     ]
-
-
-def arguments_of(tool: Tool, call: Event) -> Any:
-    """Return a recorded call's arguments, repaired; or raise: nobody can read them."""
-    schema, arguments = tool.parameters, call.get("arguments")
-    if arguments and arguments.keys() == {"input"} - schema["properties"].keys():
-        # It was refused, or is a naive loop's: as the model wrote it.
-        arguments, _ = read_arguments(schema, str(arguments["input"]))
-    return repair_arguments(schema, arguments, tool.all_aliases)[0]  # type: ignore[arg-type]

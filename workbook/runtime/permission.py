@@ -130,9 +130,8 @@ class Reject(NamedTuple):
 
 
 Answer = Approve | Edit | Reject
-LATER = None
-"""Nobody answers now: the run waits in its trace."""
 Person = Callable[[Request], Answer | None]
+"""Answers a request; None: nobody answers now, and the run waits in its trace."""
 _KINDS: Mapping[str, Any] = {"approve": Approve, "edit": Edit, "reject": Reject}
 
 
