@@ -34,10 +34,7 @@ class UnreadableInput(Exception):  # noqa: N818 - what happened, in words for th
 def read_arguments(
     schema: Schema, text: str, strict: bool = False
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the arguments in the text after `Action Input:`, and notes.
-
-    Text that is no JSON object is the only parameter's value; `strict` refuses it.
-    """
+    """Return the arguments and notes of an Action Input; UnreadableInput."""
     text, notes = text.strip(), []
     fences = [] if text.startswith("{") else [*_FENCE.finditer(text)]
     inside = fences[0][1].strip() if fences else ""
@@ -79,7 +76,7 @@ def _loads(text: str, what: str = "it is", schema: Schema | None = None) -> Any:
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse a name that is given twice: Python would keep the last value."""
+    # Python would keep the last value of a name that is given twice.
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
@@ -89,7 +86,7 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _number(text: str) -> int | float:
-    """Read 12.0 as 12: to JSON Schema it is an integer, to a Python function not."""
+    # To JSON Schema 12.0 is an integer, to a Python function it is not.
     value = float(text)
     return int(value) if abs(value) < 2**53 and value.is_integer() else value
 
@@ -223,7 +220,6 @@ def _types(way: Schema) -> list[str]:
 
 
 def _ways(part: Any, schema: Schema | None) -> Iterator[Schema]:
-    """Yield the schema of a property, and those that `$ref`, allOf, … lead to."""
     if not isinstance(part, Mapping):
         return
     yield part

@@ -193,7 +193,7 @@ def budget(limits: Budget = Budget(), converge: bool = True) -> Guard:
     rows = [
         T("THINK", "out_of_tokens", "EXHAUSTED", "no tokens are left for a turn"),
         T("THINK", "out_of_money", "EXHAUSTED", "no money is left for a turn"),
-        T("EXECUTE_TOOL", "denied", "OBSERVE", "tell the model why not"),
+        T("EXECUTE_TOOL", "denied", "OBSERVE", "the model reads why not"),
         T("OBSERVE", "not_converged", "EXHAUSTED", "it was to answer, and did not"),
     ]
     asks = {"THINK": _before_model, "EXECUTE_TOOL": _before_tool}
@@ -203,7 +203,6 @@ def budget(limits: Budget = Budget(), converge: bool = True) -> Guard:
 
 
 def _before_model(run: Any) -> str | None:
-    """Ask for the next model call, and cap what it may write."""
     limits, spent = run.limits, run.elapsed()
     size = run.size() if limits.counts_tokens else 0
     converge = run.settings["limits"]["converge"] and not run.forced
@@ -220,7 +219,6 @@ def _before_model(run: Any) -> str | None:
 
 
 def _before_tool(run: Any) -> str | None:
-    """Ask for the next call of a tool; refuse one where the tools are withdrawn."""
     if run.forced:
         name = run.waiting[0].call.name
         message = f"{name} was not called: the tools have been withdrawn."
@@ -233,5 +231,4 @@ def _before_tool(run: Any) -> str | None:
 
 
 def _before_observation(run: Any) -> str | None:
-    """End a run that was to answer without tools, and did not."""
     return "not_converged" if run.forced and not run.waiting else None

@@ -179,17 +179,8 @@ def recordable(value: Any, levels: int = MAX_DEPTH) -> Any:
 
 
 def _named(value: Any) -> str:
-    """Return any object as a text of at most 200 characters; one can be broken."""
     try:
         text = value if isinstance(value, str) else clip(str(value), 200)
         return text.encode("utf-8", "replace").decode()
     except Exception:
         return f"a {type(value).__name__}"
-
-
-def both_ends(text: str, most: int | None) -> str:
-    """Return a text, or its two ends where it has more than so many characters."""
-    if most is None or len(text) <= most:
-        return text
-    left_out = f"\n[... {len(text) - most:,} characters left out ...]\n"
-    return text[: most // 2] + left_out + text[most // 2 - most :]

@@ -54,7 +54,6 @@ def extract(parts: list[PromptPart]) -> str:
 
 
 def _in_short(part: PromptPart) -> str:
-    """Return a line's worth of a call, or of what it gave."""
     calls = (part.payload or {}).get("calls", ())
     text = ", ".join(f"{call['name']}({call['arguments']})" for call in calls)
     line = " ".join((text or part.text).split())
@@ -141,16 +140,12 @@ def cut(text: str, most: float, count: Count = count_tokens) -> str:
 
 
 def context(tokens: float, pinned: Sequence[str] = ()) -> Guard:
-    """Return the guard that keeps the prompt within so many tokens (schemas apart).
-
-    `pinned` is what the user wants kept in it, after the question.
-    """
+    """Return the guard that keeps the prompt within so many tokens (schemas apart)."""
     settings = {"tokens": None if tokens == float("inf") else tokens}
     return Guard("context", {"THINK": _fit}, settings=settings | {"pinned": [*pinned]})
 
 
 def _fit(run: Any) -> None:
-    """Let the conversation be a shorter one where it is beyond the limit."""
     settings, machine = run.settings["context"], run.machine
     if not run.notes.get("is_pinned"):
         run.notes["is_pinned"] = True
@@ -179,7 +174,6 @@ KINDS |= {"result": "observation", "cut": "observation", "summary": "summary"}
 
 
 def _pieces(run: Any) -> list[PromptPart]:
-    """Return the conversation as pieces: a turn and its observations are a group."""
     pieces, group = [], 0
     for part in run.parts:
         kind = KINDS.get(part["role"], "note")
@@ -192,7 +186,6 @@ def _pieces(run: Any) -> list[PromptPart]:
 
 
 def _part_of(piece: PromptPart, chat: bool) -> Part:
-    """Return the part that a piece shows, its text as it was cut."""
     part: Part = piece.payload
     if piece.kind == "summary":
         return {"role": "summary", "text": piece.text}

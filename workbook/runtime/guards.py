@@ -51,19 +51,17 @@ def own_guard(guard: OwnGuard) -> Guard:
         call, refusal = run.waiting[0]
         if refusal is not None:
             return None
-        copies = run.notes.setdefault("copies", [])  # each observation is copied once
-        copies += map(deepcopy, run.observed[len(copies) :])
-        why = guard(deepcopy(call), tuple(copies))
+        why = guard(deepcopy(call), tuple(deepcopy(run.observed)))
         if why is None:
             return None
         if not isinstance(why, str) or not why.strip():
-            raise TypeError(f"your guard returned {why!r}: it owes a reason, or None")
+            raise TypeError(f"your guard returned {why!r}: return a reason, or None")
         about = {"tool": call.name, "call_id": call.call_id}
         run.journal.emit("decision", who="guard", what="deny", why=why, **about)
         run.refuse(ErrorKind.DENIED, f"{call.name} {STOPPED}: {why}.")
         return "denied"
 
-    row = Transition("EXECUTE_TOOL", "denied", "OBSERVE", "tell the model why not")
+    row = Transition("EXECUTE_TOOL", "denied", "OBSERVE", "the model reads why not")
     return Guard("guard", {"EXECUTE_TOOL": ask}, [row])
 
 
@@ -71,11 +69,7 @@ def hand_over(
     person: Callable[[list[dict[str, Any]]], str | None] | None = None,
     refusals: int = 3,
 ) -> Guard:
-    """Return a guard that waits for a person after so many failed calls of one tool.
-
-    The person gets what was tried ({"tool", "arguments", "error"} each), and returns
-    what the model is to read, or None: the run is suspended.
-    """
+    """Return a guard that waits for a person after so many failed calls of one tool."""
 
     def look(run: Any) -> str | None:
         since = run.observed[run.notes.get("handed_over", 0) :][-refusals:]

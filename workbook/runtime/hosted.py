@@ -36,12 +36,7 @@ class HostedModelError(RuntimeError):
 
 
 class HostedModel(Model):
-    """A hosted model, asked with messages, or with a text as one message of the user.
-
-    `timeout_s` is how long the endpoint may stay silent, `retries` how often a busy one
-    is asked again. `options` are more fields of the request; temperature is 0 unless
-    given, and None leaves a field to the endpoint.
-    """
+    """A hosted model; `options` are more fields of the request, None leaves one out."""
 
     streams = True
 
@@ -52,8 +47,8 @@ class HostedModel(Model):
         base_url: str | None = None,
         api_key: str = NO_KEY,
         max_tokens: int = 512,
-        timeout_s: float = 300,
-        retries: int = 2,
+        timeout_s: float = 300,  # without a byte
+        retries: int = 2,  # of a request that found it busy
         **options: Any,
     ) -> None:
         self.name, self.max_tokens, self.options = name, max_tokens, options
@@ -99,7 +94,6 @@ class HostedModel(Model):
         raise HostedModelError(f"{host} {what}: {clip(line, 200)}")
 
     def _asked(self, request: Request) -> httpx.Response:
-        """Return the reply, not read yet; ask again where it is busy or takes less."""
         tried = 0
         while True:
             body = self._body(request)
@@ -134,7 +128,6 @@ class HostedModel(Model):
         return {n: value for n, value in sent.items() if n not in self._left_out}
 
     def _leave_out(self, body: dict[str, Any], refusal: str) -> bool:
-        """Leave out what a refusal names and no option asked for, if there is any."""
         sent = body.keys() & UNASKED - self.options.keys()
         named = {name for name in sent if re.search(rf"\b{name}\b", refusal)}
         self._left_out |= named
@@ -189,7 +182,6 @@ class _Answer:
 
 
 def _add(fields: dict[str, Any], piece: dict[str, Any]) -> None:
-    """Add a piece of a message, or of a call in it: texts and lists grow."""
     for name, value in piece.items():
         before: Any = fields.get(name)
         if name == "tool_calls":
@@ -204,7 +196,7 @@ def _add(fields: dict[str, Any], piece: dict[str, Any]) -> None:
 
 
 def _call_of(calls: list[dict[str, Any]], piece: dict[str, Any]) -> dict[str, Any]:
-    """Return the call of a piece, which may have no index, or repeat id and name."""
+    # A piece may have no index, or repeat id and name.
     index, call_id = piece.get("index"), piece.get("id")
     near = [call for call in calls if index in (None, call.get("index"))]
     same = [call for call in near if call_id and call.get("id") == call_id]
@@ -217,12 +209,11 @@ def _call_of(calls: list[dict[str, Any]], piece: dict[str, Any]) -> dict[str, An
 
 
 def _others(fields: dict[str, Any], known: set[str]) -> dict[str, Any]:
-    """Return the fields that nobody here knows; they go back as they came."""
+    # The fields that nobody here knows go back as they came.
     return {n: v for n, v in fields.items() if n not in known and v is not None}
 
 
 def _words(content: Any) -> str:
-    """Return the text of a message, which may be in parts; thinking is left out."""
     if isinstance(content, list):
         content = "".join(p["text"] for p in content if p.get("type") == "text")
     # A character may have been cut in two.
@@ -238,7 +229,6 @@ def _is_whole(arguments: Any) -> bool:
 
 
 def _usage(reported: Any) -> Usage:
-    """Return the tokens that were reported; none where no model can have counted so."""
     try:
         cached = (reported.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
         usage = Usage(reported["prompt_tokens"], reported["completion_tokens"], cached)

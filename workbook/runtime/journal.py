@@ -33,11 +33,7 @@ class Failed(RuntimeError):  # noqa: N818 - what happened
 
 
 class Divergence(TraceError):  # noqa: N818 - what happened, not an error's name
-    """A run does something else than its record.
-
-    `seq` is the first such event, `expected` the record's and `found` the run's; None
-    where one of them had ended.
-    """
+    """A run does something else than its record; None: one of them had ended."""
 
     def __init__(self, seq: int, expected: Event | None, found: Event | None) -> None:
         self.seq, self.expected, self.found = seq, expected, found
@@ -46,7 +42,6 @@ class Divergence(TraceError):  # noqa: N818 - what happened, not an error's name
 
 
 def _differing(event: Event | None, other: Event | None) -> str:
-    """Return an event's kind and the fields in which it differs, in a line."""
     if event is None:
         return "ended"
     other = other or {}
@@ -57,28 +52,18 @@ def _differing(event: Event | None, other: Event | None) -> str:
 class Journal:
     """A line of JSON an event; a record answers before its end.
 
-    Args:
-        path: the file to write; None keeps the events in memory.
-        record: events of an earlier run.
-        resumed: the signal at the record's end; None: a replay ends there.
-        secrets: texts that are never written; None: those of the environment.
-        listener: called with each event that is new.
-        echo: print each observation as it comes.
-        clock: counts seconds, from any origin.
-
-    Raises:
-        TraceError: the file has something in it, or another process writes it.
+    TraceError: the file has something in it, or another process writes it.
     """
 
     def __init__(
         self,
-        path: Path | str | EventFile | None = None,
-        record: Sequence[Event] = (),
+        path: Path | str | EventFile | None = None,  # None: events are kept in memory
+        record: Sequence[Event] = (),  # of an earlier run
         *,
-        resumed: Event | None = None,
-        secrets: Iterable[str] | None = None,
-        listener: Callable[[Event], object] | None = None,
-        echo: bool = False,
+        resumed: Event | None = None,  # signal at the record's end; None: a replay
+        secrets: Iterable[str] | None = None,  # None: those of the environment
+        listener: Callable[[Event], object] | None = None,  # gets each new event
+        echo: bool = False,  # print each observation as it comes
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         if path is not None and not isinstance(path, EventFile):
@@ -86,9 +71,8 @@ class Journal:
         self.file: EventFile | None = path
         if self.file and not record and self.file.end:
             self.file.close()
-            raise TraceError(
-                f"{self.file.path} is there: take another path, or resume its run"
-            )
+            words = "is there: take another path, or resume its run"
+            raise TraceError(f"{self.file.path} {words}")
         self.record, self.resumed = record, resumed
         self.listener, self.echo = listener, echo
         self.is_replay = bool(record) and resumed is None
@@ -113,7 +97,7 @@ class Journal:
         self.has_end = False  # the last event is a run_finished
 
     def emit(self, kind: str, /, **fields: Any) -> int:
-        """Write an event of the run's own, or compare it with the record; return `seq`.
+        """Write an event, or compare it with the record; return its `seq`.
 
         A `model_request` without `kept` has its whole prompt, with it what is new.
         """
@@ -124,12 +108,12 @@ class Journal:
             if stopped := self.diverged or self.broken:
                 raise stopped
             line = self._line(kind, fields, was)
+            if was is None and self.is_replay:
+                self.diverge(None, json.loads(line))
             if was is not None and (found := json.loads(line)) != was:
                 cap = {"max_tokens": found.get("max_tokens")}  # of other tools, limits
                 if not (self.may_differ and was | cap == found | cap):
                     self.diverge(was, found)
-            if was is None and self.is_replay:
-                self.diverge(None, json.loads(line))
             self.seq += 1
             self.just_resumed = self.just_resumed and "signal" in fields
             if was is not None:
@@ -156,7 +140,6 @@ class Journal:
             return self.seq - 1
 
     def _line(self, kind: str, fields: dict[str, Any], was: Event | None) -> bytes:
-        """Return the line of the next event, without secrets."""
         at_s = round(self.clock() - self.began, 6) if was is None else was["at_s"]
         self.at_s, is_request = at_s, kind == Kind.MODEL_REQUEST
         if is_request:
@@ -173,10 +156,7 @@ class Journal:
             line = orjson.dumps(event)
         except TypeError:  # long numbers, half characters, objects
             line = json.dumps(recordable(event), ensure_ascii=False).encode()
-        for sign in self.signs:
-            if sign in line:
-                line = self.secrets.sub(HIDDEN.encode(), line)
-                break
+        line = self._hide(line)
         if is_request and "parent" not in fields:
             written = json.loads(line) if HIDDEN.encode() in line else event
             self.sent_size = written["kept"] + len(written["prompt"])
@@ -185,14 +165,18 @@ class Journal:
     def hidden(self, value: Any) -> Any:
         """Return JSON data without secrets, as a line has it."""
         text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-        if not any(sign in text for sign in self.signs):
-            return value
-        return json.loads(self.secrets.sub(HIDDEN.encode(), text))
+        hidden = self._hide(text)
+        return value if hidden is text else json.loads(hidden)
+
+    def _hide(self, line: bytes) -> bytes:
+        for sign in self.signs:  # a plain loop: each line of a trace comes through here
+            if sign in line:
+                return self.secrets.sub(HIDDEN.encode(), line)
+        return line
 
     def _only_new(
         self, prompt: Any, kept: int | None = None, **fields: Any
     ) -> dict[str, Any]:
-        """Return a request's fields, of its prompt what is new."""
         if "parent" in fields:
             kept = 0
         elif kept is None:  # the whole prompt, and the last one was whole, too
@@ -203,28 +187,22 @@ class Journal:
             kept = self.sent_size  # as it was written, without secrets
         return {"prompt": prompt, "kept": kept, **fields}
 
-    def receive(
-        self, kind: str, live: Callable[[], Mapping[str, Any]], **about: Any
-    ) -> Event:
-        """Return a response from outside, and write it down with the fields `about`.
+    def receive(self, kind: str, live: Callable[[], Mapping[str, Any]]) -> Event:
+        """Return a response from outside, and write it down.
 
-        What stops a response is a decision in its place, and stops it in a replay:
-
-        Raises:
-            TimedOut, KeyboardInterrupt: as the live one did.
-            Failed: it raised something else.
+        Where it was stopped: TimedOut, KeyboardInterrupt, or Failed for other errors.
         """
         was = self.record[self.seq] if self.seq < len(self.record) else None
         if was is not None:
             if was["kind"] != kind and "stopped" not in was:
-                self.diverge(was, {"kind": kind, **about})
+                self.diverge(was, {"kind": kind})
             kind = was["kind"]
             response = {name: was[name] for name in was if name not in ENVELOPE}
         elif self.is_replay or self.broken or self.diverged:
-            response = {**about}
+            response = {}
         else:
             try:
-                response = about | recordable(live())
+                response = recordable(live())
             except BaseException as error:
                 kind, response = Kind.DECISION, _stop(error)
         self.emit(kind, **response)
@@ -302,7 +280,6 @@ def in_words(error: BaseException) -> str:
 
 
 def _stop(error: BaseException) -> Event:
-    """Return the decision that stands where a response was stopped."""
     what, why = "raised", in_words(error)
     if isinstance(error, TimedOut):
         what, why = "timed_out", "no response in time"
@@ -312,18 +289,8 @@ def _stop(error: BaseException) -> Event:
 
 
 def shared_items(before: Sequence[Any], after: Sequence[Any]) -> int:
-    """Return how many characters two texts, or items two lists, share from the start.
-
-    >>> shared_items("Thought: a", "Thought: b")
-    9
-    """
-    if isinstance(before, str) and isinstance(after, str):
-        is_longer = after.startswith(before)  # nothing is copied
-    else:
-        is_longer = after[: len(before)] == before
-    if is_longer:
+    """Return how many characters, or items, two texts, or lists, share at the start."""
+    if after[: len(before)] == before:
         return len(before)
-    for number, (one, other) in enumerate(zip(before, after, strict=False)):
-        if one != other:
-            return number
-    return len(after)
+    pairs = enumerate(zip(before, after, strict=False))
+    return next((n for n, (one, other) in pairs if one != other), len(after))

@@ -80,11 +80,7 @@ def settle(db: sqlite3.Connection, key: str, result: dict[str, Any] | None) -> N
 
 
 class Ledger:
-    """A SQLite file for any number of threads and processes; may be a LedgerError.
-
-    `across_runs`: what was done in one run is not done again in another; otherwise that
-    holds only for tools with a `business_key`.
-    """
+    """A SQLite file for threads and processes; `across_runs`: for later runs too."""
 
     def __init__(self, path: Path | str, across_runs: bool = True) -> None:
         self.path, self.across_runs = Path(path), across_runs
@@ -97,7 +93,7 @@ class Ledger:
         """Yield a connection in autocommit mode, for `claim` and `settle`."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            db = sqlite3.connect(self.path, timeout=10, isolation_level=None)
+            db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
             with closing(db):
                 db.execute("PRAGMA synchronous = FULL")  # a claim outlives a power cut
                 yield db
@@ -118,12 +114,9 @@ class Ledger:
 
 
 class Make:
-    """How a machine makes a call: each time that it is asked for.
+    """How a machine makes a call: each time that it is asked for."""
 
-    `is_settled`: a call that was lost may be made again; somebody knows what was done.
-    """
-
-    is_settled = False
+    is_settled = False  # True: a call that was lost may be made again
 
     def __call__(self, run: Any, call: ToolCall, wait: Wait) -> Observation:
         """Make a call, and return what came of it."""
@@ -135,12 +128,11 @@ class Make:
 
 
 class Once(Make):
-    """Makes a WRITE once, and a READ each time; `ledger`: None is the run's memory.
+    """Makes a WRITE once, and a READ each time; `ledger`: None is the run's memory."""
 
-    A WRITE has two keys: its call_id in this run, and what it does; the second only
-    where once more does harm (it is not `repeatable`). What is unknown is never made:
-    the tool's `look_up` knows, or the error is of kind `needs_person`.
-    """
+    # A WRITE has two keys: its call_id in this run, and what it does; the second only
+    # where once more does harm (it is not `repeatable`). What is unknown is never made:
+    # the tool's `look_up` knows, or the error is of kind `needs_person`.
 
     def __init__(self, ledger: Ledger | None = None) -> None:
         self.ledger, self.is_settled = ledger, ledger is not None
@@ -180,7 +172,6 @@ class Once(Make):
         return seen
 
     def _keys(self, run: Any, tool: Tool, whole: ToolCall) -> list[str]:
-        """Return a call's keys; the last one decides."""
         keys = [json.dumps(["call", run.id, whole.call_id])]
         if tool.repeatable:
             return keys

@@ -83,10 +83,7 @@ class ModelServer:
 
 
 class LocalServer(ModelServer):
-    """A server in this process with a GGUF file loaded, at a port of the loopback.
-
-    Port 0 is any free one. Requests are answered one after the other.
-    """
+    """A server in this process, with a GGUF file, at a port of the loopback; 0: any."""
 
     def __init__(self, weights: str, port: int = 0) -> None:
         try:
@@ -149,10 +146,7 @@ _server: ModelServer | None = None
 
 
 def local_server() -> ModelServer:
-    """Return the shared server, or this process's own, started by the first call.
-
-    LocalModelError says why it cannot.
-    """
+    """Return the shared server, or this process's own; LocalModelError says why not."""
     global _server
     with _lock:
         if _server is None:
@@ -186,7 +180,7 @@ def weights_path() -> Path | None:
 
 
 def _weights() -> Path:
-    """Return the weights; where the workbook is around this room, it fetches them."""
+    # Where the workbook is around this room, it fetches them.
     if path := weights_path():
         return path
     try:
@@ -199,10 +193,9 @@ def _weights() -> Path:
 class LocalTextModel(Model):
     """The local model, loaded; it continues a text and calls no functions.
 
-    The options are fields of llama.cpp's completion request: `max_tokens` (512),
-    `temperature` (0), `grammar` (GBNF: what the answer can be), … The `timings` of its
-    responses are llama.cpp's: `prompt_n` tokens read in `prompt_ms`, `cache_n` not read
-    again, `predicted_n` written in `predicted_ms`.
+    The options are fields of llama.cpp's completion request, such as `grammar` (GBNF).
+    So are the `timings` of its responses: `prompt_n` tokens read in `prompt_ms`,
+    `cache_n` not read again, `predicted_n` written in `predicted_ms`.
     """
 
     name = NAME

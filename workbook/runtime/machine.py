@@ -3,6 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,14 +15,7 @@ from .calls import Observation, ToolCall, recordable
 from .guard import Guard, Handler
 from .journal import Journal, in_words
 from .ledger import Make, Once
-from .messages import (
-    CHAT_PREAMBLE,
-    TEXT_PREAMBLE,
-    Part,
-    message_of,
-    render_messages,
-    text_of,
-)
+from .messages import CHAT_PREAMBLE, TEXT_PREAMBLE, Part, shown
 from .model import Response
 from .run import HANDLERS, Run, think
 from .table import CORE, Event, State, Table, Transition, drive
@@ -58,36 +52,24 @@ class RunResult:
 class Machine:
     """A model, its tools and its guards, and the table that says what may follow what.
 
-    Args:
-        model: has `respond(request)`; see `model.Model`.
-        guards: asked in this order.
-        limits: the most that a run may spend; a `budget` guard has its own.
-        chat: the model calls functions; otherwise it writes steps.
-        parts: functions in place of ours, by name: `think`, `drive`, `decide`, …
-        table, handlers: other rows than `agent_table()`, other work of states.
-        preamble: the text before the question; None is the usual one.
-        make: how a call is made; None is once, by a ledger in memory.
-        on_text: gets the pieces of a turn, of a model that streams.
-        parallel: READs of one turn are made at once.
-
     ValueError: a table that cannot be run, or a budget that nothing keeps.
     """
 
     def __init__(
         self,
-        model: Any,
+        model: Any,  # has `respond(request)`; see `model.Model`
         tools: Iterable[Tool],
-        guards: Sequence[Guard] | None = None,
+        guards: Sequence[Guard] | None = None,  # asked in this order
         *,
-        limits: Limits = Limits(),  # noqa: B008 - frozen
-        chat: bool = False,
-        parts: Mapping[str, Callable[..., Any]] | None = None,
-        table: Table | None = None,
-        handlers: Mapping[str, Handler] | None = None,
-        preamble: str | None = None,
-        make: Make | None = None,
-        on_text: Callable[[str], object] | None = None,
-        parallel: bool = False,
+        limits: Limits = Limits(),  # noqa: B008 - frozen; a budget guard has its own
+        chat: bool = False,  # the model calls functions; otherwise it writes steps
+        parts: Mapping[str, Callable[..., Any]] | None = None,  # yours, by our names
+        table: Table | None = None,  # None: `agent_table()`
+        handlers: Mapping[str, Handler] | None = None,  # the work of your states
+        preamble: str | None = None,  # before the question; None: the usual one
+        make: Make | None = None,  # makes a call; None: once, by a ledger in memory
+        on_text: Callable[[str], object] | None = None,  # gets the pieces of a turn
+        parallel: bool = False,  # READs of one turn are made at once
     ) -> None:
         self.model, self.chat, self.parts = model, chat, parts or {}
         own: Any = {n: self.parts.get(f"{n}_arguments") for n in ("validate", "repair")}
@@ -111,7 +93,6 @@ class Machine:
         self._lay_out(table, handlers or {})
 
     def _lay_out(self, table: Table | None, handlers: Mapping[str, Handler]) -> None:
-        """Put the guards' rows into the table, and their questions before the work."""
         table = table or self.parts.get("agent_table", lambda: CORE)()
         work: dict[str, Handler] = {**HANDLERS}
         for guard in self.guards:
@@ -138,7 +119,7 @@ class Machine:
 
     def count(self, part: Part, chat: bool) -> int:
         """Return how many tokens a part has: the model's count, or an estimate."""
-        text = render_messages([message_of(part)]) if chat else text_of(part)
+        text = shown(part, chat)
         if count := getattr(self.model, "count", None):
             return int(count(text))
         return -(-len(text.encode(errors="replace")) // BYTES_PER_TOKEN)
@@ -151,8 +132,6 @@ class Machine:
         return None
 
     def _guarded(self, state: str, handler: Handler) -> Handler:
-        """Return a handler that acts on signals and asks the guards before its work."""
-
         def work(run: Run) -> str:
             if run.journal.signals:
                 run.journal.take_signals()
@@ -175,8 +154,7 @@ class Machine:
     ) -> RunResult:
         """Work on a question until an end is reached, or a person is waited for.
 
-        `path` is the trace's; `history` are parts of an earlier conversation, such as
-        `result.run.parts`. TraceError: the journal cannot be used.
+        `history` are parts of an earlier run. TraceError: the journal cannot be used.
         """
         journal = journal or Journal(path, listener=self.listener)
         started = recordable(self._start(question, history))
@@ -216,7 +194,6 @@ class Machine:
             table = replace(self.table, start=start)
 
     def _start(self, question: str, history: Sequence[Part]) -> dict[str, Any]:
-        """Return what a run begins with: what a person has asked for, and set."""
         before = [part for part in history if part["role"] != "system"]
         preamble = self.preamble
         if preamble is None:
@@ -225,26 +202,21 @@ class Machine:
         if preamble:
             before = [{"role": "system", "text": preamble}, *before]
         about = {"engine": "fsm", "question": question, "chat": self.chat}
-        about |= {
-            "tools": [tool.name for tool in self.tools],
-            "settings": self.settings,
-        }
-        return {**about, "before": before, **self.about}
+        about |= {"tools": [tool.name for tool in self.tools]}
+        about |= {"settings": self.settings, "before": before}
+        return about | self.about
 
     def _compare(self, journal: Journal, started: TraceEvent) -> None:
-        """Let a replay diverge at its beginning where the machine is another one."""
-        before = started.get("before", ())
-        history = [part for part in before if part["role"] != "system"]
-        now = started | recordable(self._start(started["question"], history))
-        same = ("chat", "settings", "before")
         if journal.may_differ:
             return
+        before = started.get("before", ())  # the record may be another engine's
+        now = started | recordable(self._start(started["question"], before))
+        same = ("chat", "settings", "before")
         if any(now[name] != started.get(name) for name in same):
             journal.seq = 0
             journal.diverge(journal.record[0], journal.record[0] | now)
 
     def _follow(self, table: Table, run: Run) -> None:
-        """Let the driver follow the table, and write down each row that it takes."""
         run.last = Transition("", "", table.start)
 
         def moved(row: Transition, raised: BaseException | None) -> None:
@@ -268,11 +240,8 @@ class Machine:
                 stopped = isinstance(error, KeyboardInterrupt)
                 event = Event.CANCEL if stopped else Event.FAILED
                 moved(self.table.rows[run.last.target, event], error)
-        if run.journal.diverged:
-            raise run.journal.diverged
 
     def _emit_end(self, run: Run) -> None:
-        """Write the end of a run; where that fails, its end is ERROR."""
         last, spent = run.last, run.elapsed()
         used: dict[str, Any] = {"steps": spent.steps, "tool_calls": spent.tool_calls}
         used |= {"wall_s": round(spent.wall_s, 6), "usage": spent.usage.to_dict()}
@@ -280,11 +249,8 @@ class Machine:
         end["answer"] = run.answer if last.target == State.DONE else None
         end |= {"message": run.message, "spent": used}
         end |= {"forced": True} if run.forced else {}
-        try:
+        with suppress(Exception):  # the journal keeps what it was
             run.journal.emit("run_finished", **end)
-        except Exception:
-            if run.journal.diverged:
-                raise
         if (broken := run.journal.broken) and not run.journal.has_end:
             run.last = Transition(last.source, Event.FAILED, State.ERROR)
             run.message = in_words(broken)
@@ -307,11 +273,7 @@ class Machine:
         observe: Callable[[ToolCall], Observation],
         tell: Callable[..., object],
     ) -> Self:
-        """Return a copy that calls no model and no tool.
-
-        `say` returns the model's next response, `observe` what comes of a call; `tell`
-        gets the kind and the fields of each event.
-        """
+        """Return a copy with your functions as model and tools; `tell` gets events."""
 
         def listener(event: TraceEvent) -> None:
             fields = {n: v for n, v in event.items() if n not in ENVELOPE}
@@ -325,17 +287,14 @@ class Machine:
         return again
 
     def _gaps(self) -> list[str]:
-        """Return what the table lacks to be run, honest as it may be."""
         ends, rows = self.table.ends, self.table.rows
         if self.table.start in ends:
             return [f"it starts in {self.table.start}, which is an end"]
-        gaps = []
-        for state in (state for state in self.table.states if state not in ends):
-            gaps += [] if state in self.handlers else [f"{state} has no handler"]
-            for event in (Event.CANCEL, Event.FAILED):
-                row = rows.get((state, event))
-                if row is None or row.target not in ends:
-                    gaps.append(f"{state} needs a row for {event} that leads to an end")
+        live = [state for state in self.table.states if state not in ends]
+        gaps = [f"{s} has no handler" for s in live if s not in self.handlers]
+        for key in ((s, event) for s in live for event in (Event.CANCEL, Event.FAILED)):
+            if key not in rows or rows[key].target not in ends:
+                gaps.append("{} needs a row for {} that leads to an end".format(*key))
         return gaps
 
 

@@ -50,9 +50,6 @@ TEXT_HINT = "Write Action and Action Input, or Final Answer, each on a line of i
 CHAT_HINT = "Call the tool as a function, or write Final Answer: and the answer."
 
 
-# parts, as a model reads them
-
-
 def as_text(parts: Sequence[Part]) -> str:
     """Return the parts as one prompt."""
     return "".join(map(text_of, parts))
@@ -90,12 +87,9 @@ def message_of(part: Part) -> dict[str, Any]:
     message: dict[str, Any] = {"role": role, "content": part["text"]}
     if calls := part.get("calls"):
         message["tool_calls"] = [
-            {
-                "id": call["id"],
-                "type": "function",
-                "function": {"name": call["name"], "arguments": call["arguments"]},
-                **call.get("extra", {}),
-            }
+            {"id": call["id"], "type": "function"}
+            | {"function": {"name": call["name"], "arguments": call["arguments"]}}
+            | call.get("extra", {})
             for call in calls
         ]
     message |= part.get("extra", {})
@@ -124,7 +118,9 @@ def render_messages(messages: Sequence[Mapping[str, Any]]) -> str:
     return "".join(parts)
 
 
-# what a response asks for
+def shown(part: Part, chat: bool) -> str:
+    """Return one part as a model reads it, which is how its tokens are counted."""
+    return render_messages([message_of(part)]) if chat else text_of(part)
 
 
 class Asked(NamedTuple):
@@ -156,36 +152,31 @@ def read_turn(
         return _read_calls(response, tools, used)
     text, cut = response["text"], response.get("finish") in CUT
     turn = read_words(text, tools) if chat else parse(text)
-    if cut and _was_cut_in(turn, text, chat):
-        turn = Malformed(Unreadable.NO_STEP, text)
+    if cut and not isinstance(turn, Malformed):  # was it cut in its step, or answer?
+        value = turn.input if isinstance(turn, Action) else turn.answer
+        if chat or split_fields(text)[-1][1] == value:
+            turn = Malformed(Unreadable.NO_STEP, text)
     kept = split_turn(text, turn)[0]
     if chat and isinstance(turn, Final):  # words are kept as they are
         words = without_thinking(text)
         kept = words if turn.answer == words.strip() else kept
-    part = {"role": "model", "text": kept} | _extra(response)
+    part: Part | None = {"role": "model", "text": kept} | _extra(response)
     if chat and not kept.strip():
-        part = {}
+        part = None
     if isinstance(turn, Action):
         call_id = f"call_{len(used) + 1}"
         used.add(call_id)
-        asked = _asked(tools.bind(turn, call_id), turn.tool, turn.input, call_id)
+        found = tools.bind(turn, call_id)
+        asked = _asked(found, turn.tool, {"input": turn.input}, call_id)
         return Reply("tool_requested", part, (asked,))
     if isinstance(turn, Final):
-        return Reply("final_answer", part or None, answer=turn.answer)
+        return Reply("final_answer", part, answer=turn.answer)
     hint, reason = CHAT_HINT if chat else TEXT_HINT, turn.reason.replace("_", " ")
     if cut:
         reason, hint = "the reply was cut at its limit", f"Write less. {hint}"
     message = f"no step could be read ({reason})."
     problem = ToolError("unreadable_turn", message, hint=hint)
-    return Reply("unreadable_turn", part or None, problem=problem)
-
-
-def _was_cut_in(turn: Any, text: str, chat: bool) -> bool:
-    """Whether a model that was cut wrote its step, or its answer, when it was."""
-    if isinstance(turn, Malformed):
-        return False
-    value = turn.input if isinstance(turn, Action) else turn.answer
-    return chat or split_fields(text)[-1][1] == value
+    return Reply("unreadable_turn", part, problem=problem)
 
 
 def _extra(response: Mapping[str, Any]) -> Part:
@@ -193,10 +184,7 @@ def _extra(response: Mapping[str, Any]) -> Part:
 
 
 def read_words(text: str, tools: Container[str]) -> Final | Malformed:
-    """Read a message without a call: words are the answer, unless they are a call.
-
-    That is a whole step in words, or an offered tool's call in a shape of text.
-    """
+    """Read a message without a call: words are the answer, unless they are a call."""
     words = without_thinking(text).strip()
     if not words:
         return Malformed(Unreadable.EMPTY, text)
@@ -218,7 +206,6 @@ _NAMED = re.compile(r"<function=([\w.-]+)>|\[TOOL_CALLS\]\s*([\w.-]+)\s*[({\[]")
 
 
 def _is_call(words: str, tools: Container[str]) -> bool:
-    """Whether words are a call of an offered tool, in a shape in which models write."""
     if any(name in tools for match in _NAMED.findall(words) for name in match if name):
         return True
     inside = [text for match in _WRAPPED.findall(words) for text in match if text]
@@ -239,11 +226,6 @@ def _calls_in(text: str, tools: Container[str]) -> bool:
 
 
 def _read_calls(response: Mapping[str, Any], tools: Any, used: set[str]) -> Reply:
-    """Bind the calls of a turn, each under a call_id that no call before had.
-
-    Of two with one call_id in a turn the second is refused; nobody could say which
-    result is whose. An id of an earlier turn is a new call, under an id of ours.
-    """
     asked, written_back, in_turn = [], [], set[str]()
     for written in response["calls"]:
         name, given = (
@@ -251,11 +233,11 @@ def _read_calls(response: Mapping[str, Any], tools: Any, used: set[str]) -> Repl
             for key in ("name", "call_id")
         )
         call_id, number = given, len(used) + 1
-        while not call_id or call_id in used:
+        while not call_id or call_id in used:  # none, or an earlier turn's
             call_id, number = f"runtime_{number}", number + 1
         text = _as_written(written.get("arguments"))
         found = tools.bind_call(name, written.get("arguments"), call_id)
-        if given and given in in_turn:
+        if given and given in in_turn:  # nobody could say which result is whose
             message = f"call_id {given!r} has been used before; nothing was done."
             hint = "Read the observation of the first call, or use a new call_id."
             found = ToolError("duplicate_call_id", message, hint=hint)
@@ -269,16 +251,15 @@ def _read_calls(response: Mapping[str, Any], tools: Any, used: set[str]) -> Repl
     return Reply("tool_requested", part | _extra(response), tuple(asked))
 
 
-def _asked(found: Any, name: str, given: Any, call_id: str) -> Asked:
-    """Return a call that was found, or the written one and why it is none."""
+def _asked(
+    found: ToolCall | ToolError, name: str, given: dict[str, Any], call_id: str
+) -> Asked:
     if isinstance(found, ToolCall):
         return Asked(found)
-    arguments = given if isinstance(given, dict) else {"input": given}
-    return Asked(ToolCall(name, arguments, call_id), found)
+    return Asked(ToolCall(name, given, call_id), found)
 
 
 def _as_written(given: Any) -> str:
-    """Return arguments as the text of an object, as they go back to the model."""
     try:
         plain = json.loads(given) if isinstance(given, str) and given.strip() else given
         plain = {} if plain in (None, "") else as_json(plain)

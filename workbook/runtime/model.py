@@ -12,19 +12,16 @@ from .messages import CUT, Part, as_chat, as_text, part_of
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that one call cost; `cached` is the part of the input not read again."""
+    """Tokens that one call cost."""
 
     input: int = 0
     output: int = 0
-    cached: int = 0
+    cached: int = 0  # the part of the input that was not read again
 
     def __add__(self, other: Self) -> "Usage":
         """Return the tokens of both."""
-        return Usage(
-            self.input + other.input,
-            self.output + other.output,
-            self.cached + other.cached,
-        )
+        cached = self.cached + other.cached
+        return Usage(self.input + other.input, self.output + other.output, cached)
 
     @property
     def holds(self) -> bool:
@@ -38,21 +35,17 @@ class Usage:
 
 
 class ToolRequest(NamedTuple):
-    """A function call as a model asked for it, not yet checked: any field may be odd.
-
-    `extra` are fields of it that go back to the model as they came.
-    """
+    """A function call as a model asked for it, not checked: any field may be odd."""
 
     name: Any
     arguments: Any
     call_id: Any = ""  # where the model gave none, the runtime makes one
-    extra: Mapping[str, Any] = {}
+    extra: Mapping[str, Any] = {}  # goes back to the model as it came
 
     def fields(self) -> dict[str, Any]:
         """Return it as a trace has it."""
-        about = {"name": self.name, "arguments": self.arguments}
         extra = {"extra": dict(self.extra)} if self.extra else {}
-        return about | {"call_id": self.call_id} | extra
+        return {n: getattr(self, n) for n in ("name", "arguments", "call_id")} | extra
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +97,12 @@ class Request(NamedTuple):
 class Model:
     """What answers requests; a model of yours has `respond` alone.
 
-    `streams` says that it keeps to `max_tokens` and calls `on_text`, `at_once` that it
-    never hangs; one that has `count(text)` says how many tokens it reads.
+    One that has `count(text)` says how many tokens it reads.
     """
 
     name = "model"
-    streams = False
-    at_once = False
+    streams = False  # whether it keeps to `max_tokens` and calls `on_text`
+    at_once = False  # whether it never hangs
 
     def respond(self, request: Request) -> Response:
         """Return the model's next turn."""

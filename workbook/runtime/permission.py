@@ -91,7 +91,7 @@ def decide(
         ):
             return Decision(Verdict(rule.verdict), rule.why)
     verdict = Verdict.DENY if effect == Effect.WRITE else Verdict.ASK
-    return Decision(verdict, "no rule speaks of it")
+    return Decision(verdict, "no rule matches")
 
 
 class Request(NamedTuple):
@@ -132,7 +132,6 @@ class Reject(NamedTuple):
 Answer = Approve | Edit | Reject
 Person = Callable[[Request], Answer | None]
 """Answers a request; None: nobody answers now, and the run waits in its trace."""
-_KINDS: Mapping[str, Any] = {"approve": Approve, "edit": Edit, "reject": Reject}
 
 
 def digest_of_call(call: ToolCall) -> str:
@@ -144,10 +143,7 @@ def digest_of_call(call: ToolCall) -> str:
 def approve(
     call: ToolCall, answer: Answer, problems: Callable[[dict[str, Any]], list[str]]
 ) -> ToolCall | ToolError:
-    """Return the call that may be made after a person's answer, or why there is none.
-
-    `problems` returns what is wrong with edited arguments.
-    """
+    """Return the call that may be made after a person's answer, or a ToolError."""
     match answer:
         case Reject():
             why = f": {answer.why}" if answer.why else ""
@@ -185,18 +181,15 @@ def permission(
     mode: str = Mode.BUILD,
     rules: Sequence[PolicyRule] = POLICY,
 ) -> Guard:
-    """Return the guard: a policy before each call, and PENDING_APPROVAL.
-
-    Without a person, the run is suspended where one is needed.
-    """
+    """Return the guard: a policy before each call, and PENDING_APPROVAL."""
     T, S = Transition, PENDING_APPROVAL  # noqa: N806
     rows = [
-        T("EXECUTE_TOOL", "denied", "OBSERVE", "tell the model why not"),
+        T("EXECUTE_TOOL", "denied", "OBSERVE", "the model reads why not"),
         T("EXECUTE_TOOL", "ask", S, "a rule says: ask a person"),
         T(S, "approved", "EXECUTE_TOOL", "a person allows it"),
         T(S, "edited", "EXECUTE_TOOL", "a person changed the call"),
         T(S, "edit_refused", S, "it breaks a rule"),
-        T(S, "rejected", "OBSERVE", "tell the model why not"),
+        T(S, "rejected", "OBSERVE", "the model reads why not"),
         T(S, "suspended", SUSPENDED, "nobody answers now"),
         *exits(S),
     ]
@@ -206,22 +199,7 @@ def permission(
     return Guard("permission", asks, rows, work, settings, [SUSPENDED])
 
 
-def set_mode(
-    machine: Any, mode: str, who: str = "user", why: str = "the user said so"
-) -> None:
-    """Change the mode of a machine, of its run from the next state on.
-
-    Only a person does this: no tool and no turn of the model leads here.
-    """
-    settings = machine.settings["permission"] | {"mode": str(Mode(mode))}
-    machine.settings = machine.settings | {"permission": settings}
-    if machine.running:
-        about = {"who": who, "why": why, "mode": settings["mode"]}
-        machine.signal("mode", **about, settings={"permission": settings})
-
-
 def _policy(run: Any) -> str | None:
-    """Look up whether the first call that waits may be made."""
     (call, refusal), policy = run.waiting[0], run.settings["permission"]
     if refusal is not None:
         return None
@@ -243,15 +221,12 @@ def _policy(run: Any) -> str | None:
 
 
 def _shown(run: Any, call: ToolCall) -> ToolCall:
-    """Return a call as a person and the record see it: without secrets."""
+    # A person and the record see no secrets.
     return replace(call, arguments=run.journal.hidden(call.arguments))
 
 
 def _ask(run: Any, request: Request, about: Mapping[str, Any]) -> str | None:
-    """Write down what a person is to be asked, unless it is approved.
-
-    Nobody is asked about a call whose preview is a ToolFailure: it cannot be made.
-    """
+    # Nobody is asked about a call whose preview is a ToolFailure: it cannot be made.
     call, digest = request.call, digest_of_call(request.call)
     if run.notes.get("approved") == (call.call_id, digest):
         return None
@@ -275,7 +250,6 @@ def _ask(run: Any, request: Request, about: Mapping[str, Any]) -> str | None:
 
 
 def _preview(tool: Tool, call: ToolCall) -> str:
-    """Return what a person is shown of a call: the tool's own words, or arguments."""
     if tool.preview is None:
         return to_json(call.arguments)
     try:
@@ -287,7 +261,6 @@ def _preview(tool: Tool, call: ToolCall) -> str:
 
 
 def _pending_approval(run: Any, person: Person | None) -> str:
-    """Ask a person about the call, and do what the answer makes of it."""
     request: Request = run.notes["request"]
     call, answer = request.call, ask_person(run, person, request)
     if answer is None:
@@ -306,11 +279,9 @@ def _pending_approval(run: Any, person: Person | None) -> str:
     return "edit_refused"
 
 
-def ask_person(
-    run: Any, person: Person | None, request: Request, **about: Any
-) -> Answer | None:
+def ask_person(run: Any, person: Person | None, request: Request) -> Answer | None:
     """Return a person's answer, written down; None: nobody answers now."""
-    call = {"call_id": request.call.call_id, "tool": request.call.name, **about}
+    call = {"call_id": request.call.call_id, "tool": request.call.name}
 
     def asked() -> Any:
         answer: Any = person and person(request)
@@ -328,11 +299,11 @@ def ask_person(
         given = {"who": answer.who, "what": kind, "why": answer.why}
         return {**given, **call, "answer": {"kind": kind, **answer._asdict()}}
 
-    given = receive_from_person(run, live)["answer"]
-    if given is None:
+    kinds: dict[str, Any] = {"approve": Approve, "edit": Edit, "reject": Reject}
+    if (given := receive_from_person(run, live)["answer"]) is None:
         return None
-    fields = {name: given[name] for name in given if name != "kind"}
-    answer: Answer = _KINDS[given["kind"]](**fields)
+    fields = {**given}
+    answer: Answer = kinds[fields.pop("kind")](**fields)
     return answer
 
 

@@ -20,22 +20,15 @@ def replay(trace: Trace, machine: Machine) -> RunResult:
 
     Divergence: this machine does something else. TraceError: the record has no end.
     """
-    if trace.lost or (trace.end is None and not _waits(trace.events)):
-        raise TraceError(
-            trace.lost or "the record breaks off: there is no end to reach"
-        )
+    waits = any(event.get("target") == "SUSPENDED" for event in trace.events[-1:])
+    if trace.lost or not (trace.end or waits):
+        words = "the record breaks off: there is no end to reach"
+        raise TraceError(trace.lost or words)
     return machine.run(journal=Journal(record=trace.events))
 
 
-def _waits(record: Sequence[Event]) -> bool:
-    return bool(record) and record[-1].get("target") == "SUSPENDED"
-
-
 def first_divergence(recorded: Sequence[Event], emitted: Sequence[Event]) -> int | None:
-    """Return the number of the first event in which two runs differ, times apart.
-
-    Where one is the beginning of the other, it is the length of the shorter one.
-    """
+    """Return the number of the first event in which two runs differ, times apart."""
     for seq, (one, other) in enumerate(zip(recorded, emitted, strict=False)):
         if not alike(one, other):
             return seq
@@ -44,33 +37,27 @@ def first_divergence(recorded: Sequence[Event], emitted: Sequence[Event]) -> int
 
 
 def alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Return whether two events are the same, but for times and ids.
-
-    What stands in the envelope of one of them alone does not count.
-    """
+    """Return whether two events are the same, but for times and ids."""
     apart = {n for n in ENVELOPE if n not in one or n not in other}
-    return bool(_timeless(one, apart) == _timeless(other, apart))
+    one, other = (
+        {n: v for n, v in event.items() if n not in apart} for event in (one, other)
+    )
+    return bool(_timeless(one) == _timeless(other))
 
 
-def _timeless(value: Any, apart: set[str]) -> Any:
+def _timeless(value: Any) -> Any:
     if isinstance(value, Mapping):
-        left = {str(n): v for n, v in value.items() if n not in TIMES | apart}
-        return {name: _timeless(each, set()) for name, each in left.items()}
+        return {str(n): _timeless(v) for n, v in value.items() if n not in TIMES}
     if isinstance(value, list | tuple):
-        return [_timeless(each, set()) for each in value]
+        return [_timeless(each) for each in value]
     return value
 
 
-def resume(path: Path | str, machine: Machine, **options: Any) -> RunResult:
+def resume(path: Path | str, machine: Machine) -> RunResult:
     """Go on with a run in its own file, from wherever it stopped.
 
-    What the record holds is not asked, paid or done again. The machine may have other
-    limits, other rules, another model, and more tools.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        TraceError: it is no trace, another process writes it, or its run is over.
-        Divergence: this machine does something else than the record.
+    What the record holds is not asked, paid or done again; the machine may be another.
+    TraceError: there is no run that can go on. Divergence: it goes another way.
     """
     if not Path(path).exists():
         raise FileNotFoundError(f"there is no trace {path}")
@@ -81,14 +68,13 @@ def resume(path: Path | str, machine: Machine, **options: Any) -> RunResult:
             raise TraceError(f"{path} holds no run that has begun: nothing to resume")
         end = record[-1] if record[-1]["kind"] == "run_finished" else None
         if end and end["state"] not in RESUMED:
-            raise TraceError(
-                f"the run in {path} has ended in {end['state']}: begin a new one"
-            )
-        journal = Journal(file, record, resumed=_going_on("resumed", machine, record))
+            words = f"has ended in {end['state']}: begin a new one"
+            raise TraceError(f"the run in {path} {words}")
+        resumed = _going_on("resumed", machine, record)
+        journal = Journal(file, record, resumed=resumed, listener=machine.listener)
     except BaseException:
         file.close()
         raise
-    journal.listener = options.get("listener", machine.listener)
     return machine.run(journal=journal)
 
 
@@ -102,13 +88,8 @@ _CHANGES: Mapping[str, Sequence[set[str]]] = {
 def what_if(trace: Trace, k: int, change: Mapping[str, Any], machine: Machine) -> Trace:
     """Play a run again with event k changed, and live from there on; return its trace.
 
-    Args:
-        k: a `model_turn`, or an `observation` that a tool made.
-        change: of a turn `text` or `calls` ({"tool", "arguments"} each), of an
-            observation `result` or `error` (the fields of a ToolError).
-
-    Raises:
-        TraceError: there is no such event, or it cannot be changed so.
+    `change` of a turn: its `text` or `calls` ({"tool", "arguments"} each); of a tool's
+    observation: its `result` or `error` (fields of a ToolError). TraceError: of others.
     """
     if k not in range(len(trace)):
         raise TraceError(f"there is no event {k!r}: the run has 0 to {len(trace) - 1}")
@@ -124,36 +105,29 @@ def what_if(trace: Trace, k: int, change: Mapping[str, Any], machine: Machine) -
     except Divergence as found:
         if found.seq != k:
             raise
-        why = f"event {k} cannot be changed: neither the model nor a tool has made it"
-        raise TraceError(
-            f"{why}; it is the runtime's own {record[k]['kind']}"
-        ) from None
+        why = "neither the model nor a tool has made it; it is the runtime's own"
+        words = f"event {k} cannot be changed: {why} {record[k]['kind']}"
+        raise TraceError(words) from None
 
 
 def _changed(event: Event, change: Mapping[str, Any]) -> Event:
-    """Return an event with other fields; TraceError: it cannot have them."""
-    fields = _CHANGES.get(event["kind"], ())
+    fields, seq = _CHANGES.get(event["kind"], ()), event["seq"]
     if set(change) not in fields:
         known = " or ".join(", ".join(sorted(each)) for each in fields)
-        raise TraceError(
-            f"event {event['seq']} is a {event['kind']}: {list(change)} cannot be "
-            f"changed in it, but {known or 'a model_turn or an observation can'}"
-        )
+        can = known or "a model_turn or an observation can"
+        words = f"{list(change)} cannot be changed in it, but {can}"
+        raise TraceError(f"event {seq} is a {event['kind']}: {words}")
     try:
         if event["kind"] == "observation":
             return event | _changed_observation(event, change)
-        calls = [
-            ToolRequest(call["tool"], call["arguments"])
-            for call in change.get("calls", ())
-        ]
-        response = Response(str(change.get("text", "")), calls=calls)
+        calls = change.get("calls", ())
+        asked = [ToolRequest(call["tool"], call["arguments"]) for call in calls]
+        response = Response(str(change.get("text", "")), calls=asked)
         gone = {"calls", "finish", "extra"}
         kept = {name: value for name, value in event.items() if name not in gone}
         return kept | response.fields() | {"usage": event["usage"]}
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
-        raise TraceError(
-            f"this is no change of event {event['seq']}: {problem}"
-        ) from None
+        raise TraceError(f"this is no change of event {seq}: {problem}") from None
 
 
 def _changed_observation(event: Event, change: Mapping[str, Any]) -> Event:
@@ -163,12 +137,10 @@ def _changed_observation(event: Event, change: Mapping[str, Any]) -> Event:
         raise TypeError("a result is an object, as {'result': 90}")
     seen = Observation.of_event(event)
     about = seen.call_id, error is None, as_json(result), error, seen.tool, seen.notes
-    fields = Observation(*about).fields()
-    return fields | {name: None for name in ("result", "error") if name not in fields}
+    return {"result": None, "error": None} | Observation(*about).fields()
 
 
 def _going_on(what: str, machine: Machine, record: Sequence[Event]) -> Event:
-    """Return the signal at a record's end: what this machine has that it had not."""
     settings: dict[str, Any] = {}
     tools: list[str] = []
     for event in record:
@@ -180,11 +152,9 @@ def _going_on(what: str, machine: Machine, record: Sequence[Event]) -> Event:
     signal: Event = {"what": what, "who": "record", "settings": changed}
     signal["why"] = f"event {len(record) - 1} was the last one"
     if new := [tool for tool in machine.tools if tool.name not in tools]:
-        lines = [
-            f"{tool.signature()}: {' '.join(tool.description.split())}" for tool in new
-        ]
-        note = "\n".join(["These tools are there as well:", *lines])
-        signal |= {"tools": [tool.name for tool in new], "note": note}
+        words = ["These tools are there as well:"]
+        words += [f"{t.signature()}: {' '.join(t.description.split())}" for t in new]
+        signal |= {"tools": [t.name for t in new], "note": "\n".join(words)}
     return signal
 
 

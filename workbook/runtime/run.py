@@ -72,8 +72,6 @@ class Run:
             busy = self.waiting or self.unread or self.is_asking
             (self.later if busy else self.parts).append({"role": "note", "text": note})
 
-    # time and tokens
-
     def elapsed(self) -> Spent:
         """Return what is spent, after a look at the journal's clock."""
         self.spent.wall_s = self.journal.at_s - self.waited_s
@@ -97,8 +95,6 @@ class Run:
         schemas = self.machine.schemas_size if self.schemas else 0
         return int(self.tokens() + schemas + self.machine.prefill_size)
 
-    # the conversation
-
     def replace_parts(self, parts: list[Part]) -> None:
         """Let the conversation be another one; the next request is written whole."""
         self.parts, self.sent, self.counted, self.size_before = parts, 0, 0, 0
@@ -107,8 +103,6 @@ class Run:
         """Offer no tool any more, and write so into the conversation."""
         self.forced, self.schemas = True, []
         self.parts.append({"role": "note", "text": words})
-
-    # think
 
     def ask(self) -> TraceEvent:
         """Ask the model, and return its response; may raise TimedOut."""
@@ -162,8 +156,6 @@ class Run:
         self.answer = reply.answer
         return reply
 
-    # execute a tool
-
     def call_tool(self) -> None:
         """Make the first call that waits, with the READs that may be made with it."""
         asked, before = self._take(), len(self.observed)
@@ -171,18 +163,20 @@ class Run:
         try:
             for each in asked:
                 begun += 1
-                self.begin(each.call)
+                self._write_down(each.call)
+                self.journal.take_signals()
+                if self.cancelled:
+                    raise KeyboardInterrupt
             is_made = True
             for each, make in zip(asked, self._makers(asked), strict=True):
                 self._finish(each, make)
         except BaseException:
             if not (self.journal.broken or self.journal.diverged):
-                effect = (
-                    "It may have had its effect." if is_made else "It was not made."
-                )
+                made, not_made = "It may have had its effect.", "It was not made."
                 for each in asked[len(self.observed) - before : begun]:
                     why = f"the run was stopped before {each.call.name} had a result."
-                    self._fail(each.call, ToolError("cancelled", why, hint=effect))
+                    hint = made if is_made else not_made
+                    self._fail(each.call, ToolError("cancelled", why, hint=hint))
                 self.waiting.extendleft(reversed(asked[begun:]))
                 self.spent.tool_calls -= len(asked) - begun
             raise
@@ -197,7 +191,6 @@ class Run:
         self.see(Observation.failed(call.call_id, error, call.name))
 
     def _take(self) -> list[Asked]:
-        """Take the calls that are made now, off those that wait."""
         taken = [self.waiting.popleft()]
         self.spent.tool_calls += 1
         while self.machine.parallel and self.waiting:
@@ -215,16 +208,8 @@ class Run:
         return taken
 
     def _is_read(self, asked: Asked) -> bool:
-        """Whether a call changes nothing, so that it may be made with others."""
         may = asked.refusal is None
         return may and self.tools[asked.call.name].effect is Effect.READ
-
-    def begin(self, call: ToolCall) -> None:
-        """Write down a call before it is made; a cancel stops it here."""
-        self._write_down(call)
-        self.journal.take_signals()
-        if self.cancelled:
-            raise KeyboardInterrupt
 
     def _write_down(self, call: ToolCall) -> None:
         self.call, self.calls[call.call_id] = call, call
@@ -232,7 +217,6 @@ class Run:
         self.journal.emit("tool_call", call_id=call.call_id, **about)
 
     def _makers(self, asked: list[Asked]) -> list[Callable[[], Observation]]:
-        """Return what makes each call; the first one makes several at once."""
         calls = [each.call for each in asked]
         if len(calls) == 1:
             wait = partial(self._wait_for, calls[0], self.in_flight.wait)
@@ -251,9 +235,8 @@ class Run:
                 try:
                     seen = self.in_flight.wait(at_once, self.left_s())
                 except TimedOut:
-                    late = ToolError(
-                        ErrorKind.TIMEOUT, "it had no answer when time was over."
-                    )
+                    words = "it had no answer when time was over."
+                    late = ToolError(ErrorKind.TIMEOUT, words)
                     seen = [Observation.failed(c.call_id, late, c.name) for c in rest]
                 if [each.call_id for each in seen] != [call.call_id for call in rest]:
                     owes = "run_in_parallel owes an observation a call"
@@ -266,7 +249,6 @@ class Run:
     def _wait_for(
         self, call: ToolCall, wait: Any, made: Callable[[], Any], own_s: float | None
     ) -> Any:
-        """Wait for a tool: its own time, or what is left of the run's."""
         left_s = self.left_s()
         if own_s is None or left_s is None or own_s <= left_s:
             return wait(made, own_s)
@@ -278,7 +260,6 @@ class Run:
             raise ToolFailure(ErrorKind.TIMEOUT, late, hint=may) from None
 
     def _finish(self, asked: Asked, make: Callable[[], Observation]) -> None:
-        """Receive what came of a call that was begun."""
         call, journal = asked.call, self.journal
         if asked.refusal is not None:
             return self._fail(call, asked.refusal)

@@ -11,13 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 from .journal import shared_items
-from .messages import Part, message_of, render_messages, text_of
+from .messages import Part, render_messages, shown
 from .model import Model, Request, Response, ToolRequest, Usage, stop_sequences
 
 CHARS_PER_TOKEN = 4
 SHAPES = (
     "a text, a Response, a ToolRequest or a list of them, an exception, or a function"
-    " of the text in the window"
 )
 
 
@@ -31,11 +30,10 @@ class ScriptExhausted(RuntimeError):  # noqa: N818 - what happened, not an error
 
 
 class Script(Model):
-    """A model that plays turns, each in one of `SHAPES`.
+    """A model that plays turns; of a prompt it sees only the last `window_tokens`.
 
     After the last one it starts again (`loop`), repeats that one (`repeat_last`), or
-    raises ScriptExhausted. It sees only the last `window_tokens` of a prompt. A prefill
-    at the prompt's end ("Thought:") with which the turn begins is not repeated.
+    raises ScriptExhausted.
     """
 
     name = "scripted"
@@ -52,13 +50,10 @@ class Script(Model):
         if isinstance(turns, (str, Mapping)):
             kind = type(turns).__name__
             raise TypeError(f"a script is a list of turns, not one {kind}")
-        numbered = enumerate(turns, start=1)
-        self.turns = [_read_turn(turn, f"turn {number}") for number, turn in numbered]
-        self.window_tokens, self.loop, self.repeat_last = (
-            window_tokens,
-            loop,
-            repeat_last,
-        )
+        named = enumerate(turns, start=1)
+        self.turns = [_read_turn(turn, f"turn {number}") for number, turn in named]
+        self.window_tokens = window_tokens
+        self.loop, self.repeat_last = loop, repeat_last
         self.at_once = not any(map(callable, self.turns))  # needs no time limit
         self.asked = 0  # requests, those that raised included
         self._parts: list[Part] = []  # of the last request
@@ -70,8 +65,8 @@ class Script(Model):
 
     def again(self) -> "Script":
         """Return a script at its first turn."""
-        options: dict[str, Any] = {"loop": self.loop, "repeat_last": self.repeat_last}
-        return Script(self.turns, window_tokens=self.window_tokens, **options)
+        most, loop, last = self.window_tokens, self.loop, self.repeat_last
+        return Script(self.turns, window_tokens=most, loop=loop, repeat_last=last)
 
     def respond(self, request: Request) -> Response:
         """Return the next turn, up to its cap, and until `on_text` returns True."""
@@ -81,8 +76,9 @@ class Script(Model):
         if isinstance(reply, BaseException):
             raise reply.with_traceback(None)  # it may be raised again and again
         text = reply.text or ""
-        if not request.chat:
-            text = _unsaid("".join(self._texts[-1:]), text)
+        prefill = "".join(self._texts[-1:]).rpartition("\n")[2]
+        if not request.chat and prefill.endswith(":"):  # it is written once
+            text = text.removeprefix(prefill)
         text, usage = cut_at_stop(text, request.stop), reply.usage
         if not usage.input:  # not counted yet
             size = self._size
@@ -97,15 +93,13 @@ class Script(Model):
         return min(count_tokens(text), self.window_tokens or len(text))
 
     def _read(self, request: Request) -> int:
-        """Read a request; return how many of its tokens the last one had already."""
         before, cached, chat = self._texts, self._size, request.chat
         is_same_run = request.parts is self._parts  # they have only grown
         if not is_same_run:
             self._parts, self._texts, self._size = request.parts, [], 0
         for part in self._parts[len(self._texts) :]:
-            text = render_messages([message_of(part)]) if chat else text_of(part)
-            self._texts.append(text)
-            self._size += count_tokens(text)
+            self._texts.append(shown(part, chat))
+            self._size += count_tokens(self._texts[-1])
         if is_same_run:
             return cached
         if chat:
@@ -121,9 +115,9 @@ class Script(Model):
             number = min(number, size - 1)
         if number >= size:
             raise ScriptExhausted(
-                f"request {number + 1} has no turn left, of {size} in all. "
-                f"The prompt ended with {''.join(self._texts)[-120:]!r}. "
-                "Add a turn, or pass loop=True or repeat_last=True."
+                f"request {number + 1} has no turn left, of {size} in all. The prompt "
+                f"ended with {''.join(self._texts)[-120:]!r}. Add a turn, or pass "
+                "loop=True or repeat_last=True."
             )
         turn = self.turns[number]
         while callable(turn):
@@ -134,11 +128,8 @@ class Script(Model):
 
 
 def _sent(reply: Response, request: Request) -> Response:
-    """Send a turn token by token: up to its cap, or until it is stopped."""
-    most = request.max_tokens
-    if most is not None and most < max(
-        _size_of(reply.text, reply.calls), reply.usage.output
-    ):
+    most, size = request.max_tokens, _size_of(reply.text, reply.calls)
+    if most is not None and most < max(size, reply.usage.output):
         reply = _cut(reply, most, "length")
     if request.on_text is not None:
         for start in range(0, len(reply.text), CHARS_PER_TOKEN):
@@ -148,7 +139,6 @@ def _sent(reply: Response, request: Request) -> Response:
 
 
 def _cut(reply: Response, tokens: int, reason: str) -> Response:
-    """Return the first tokens of a turn; a call that is not whole is dropped."""
     text, calls = reply.text[: tokens * CHARS_PER_TOKEN], [*reply.calls]
     while calls and _size_of(text, calls) > tokens:
         calls.pop()
@@ -168,14 +158,7 @@ def cut_at_stop(text: str, stop: Sequence[str]) -> str:
     return text
 
 
-def _unsaid(end: str, turn: str) -> str:
-    """Return a turn less the prefill with which the prompt ends: it is written once."""
-    prefill = end[end.rfind("\n") + 1 :]
-    return turn.removeprefix(prefill) if prefill.endswith(":") else turn
-
-
 def _read_turn(turn: Any, where: str) -> Any:
-    """Return one turn, read and checked; `where` says which it is."""
     match turn:
         case str():
             return Response(turn)

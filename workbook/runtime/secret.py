@@ -31,10 +31,7 @@ def secrets_in(environ: Mapping[str, str]) -> list[str]:
 
 
 def patterns(secrets: Iterable[str]) -> tuple[list[bytes], re.Pattern[bytes]]:
-    """Return signs that a line with a secret has, and what finds the secrets.
-
-    A secret is found as JSON spells it, also in the JSON of a text that is JSON itself.
-    """
+    """Return signs that a line with a secret has, and what finds secrets in JSON."""
     longest_first = sorted(filter(None, secrets), key=len, reverse=True)
     plain = [re.findall(r"[ -!#-.0-[\]-~]+", secret) for secret in longest_first]
     signs = [max(runs, key=len, default="").encode() for runs in plain]
@@ -47,7 +44,7 @@ def patterns(secrets: Iterable[str]) -> tuple[list[bytes], re.Pattern[bytes]]:
 
 
 def _spellings(secret: str) -> list[str]:
-    """Return a text as it is written in JSON, in JSON in JSON, and once deeper."""
+    # As a text is written in JSON, in JSON in JSON, and once deeper.
     forms = [secret]
     for _ in range(3):
         escaped = [

@@ -24,10 +24,7 @@ TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
 
 
 class StepSeen(NamedTuple):
-    """One thing that a run did, and what came of it.
-
-    A turn that could not be read has no tool, and its own text for an argument.
-    """
+    """One thing that a run did, and what came of it; an unreadable turn has no tool."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -73,7 +70,6 @@ def same_search(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 
 def _plain(value: Any) -> tuple[str, ...]:
-    """Return a text's words in alphabetical order; anything else as its JSON."""
     if not isinstance(value, str):
         return ("", json.dumps(value, sort_keys=True))  # no word is ""
     narrow = unicodedata.normalize("NFKC", value)
@@ -108,7 +104,6 @@ def stuck() -> Guard:
 
 
 def _look(run: Any) -> str | None:
-    """Look at what the model is to read next, each observation once."""
     steps = run.notes.setdefault("seen", deque(maxlen=LOOK_BACK))
     new = len(run.observed) - run.notes.get("looked", 0)
     run.notes["looked"] = len(run.observed)

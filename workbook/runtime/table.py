@@ -43,7 +43,6 @@ class Event:
 
 
 ENDS = frozenset({State.DONE, State.EXHAUSTED, State.CANCELLED, State.ERROR})
-FEW = 6  # rows, which the repr of a table shows
 
 
 class Transition(NamedTuple):
@@ -61,15 +60,13 @@ class IllegalTransition(LookupError):  # noqa: N818 - what happened, not an erro
 
 @dataclass(frozen=True, repr=False)
 class Table:
-    """Rows, the state in which a run starts, and the states in which it ends.
-
-    `parts` are an `advance` and an `audit` of your own.
-    """
+    """Rows, the state in which a run starts, and the states in which it ends."""
 
     rules: tuple[Transition, ...]
     start: str = State.THINK
     ends: Iterable[str] = ENDS
     parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict, compare=False)
+    """An `advance` and an `audit` of your own."""
 
     def __post_init__(self) -> None:
         if isinstance(self.ends, str):
@@ -104,7 +101,7 @@ class Table:
 
     def __repr__(self) -> str:
         rows = [f"{r.source} -{r.event}-> {r.target}" for r in self.rules]
-        shown = ", ".join(rows if len(rows) <= FEW else [f"{len(rows)} rows"])
+        shown = ", ".join(rows) if len(rows) <= 6 else f"{len(rows)} rows"
         return f"<Table from {self.start}: {shown}>"
 
     def advance(self, state: str, event: str) -> str:
@@ -133,10 +130,8 @@ def advance(table: Table, state: str, event: str) -> str:
     row = table.rows.get((state, event))
     if row is None:
         legal = [rule.event for rule in table.rules if rule.source == state]
-        raise IllegalTransition(
-            f"{state} has no row for {event}; legal there: "
-            f"{', '.join(legal) or 'nothing'}"
-        )
+        words = f"legal there: {', '.join(legal) or 'nothing'}"
+        raise IllegalTransition(f"{state} has no row for {event}; {words}")
     return row.target
 
 
@@ -145,30 +140,20 @@ def audit(table: Table) -> list[str]:
     counts = Counter((rule.source, rule.event) for rule in table.rules)
     reached = _closure({table.start}, [(r.source, r.target) for r in table.rules])
     ending = _closure(table.ends, [(r.target, r.source) for r in table.rules])
+    twice = [row for row, n in counts.items() if n > 1]
+    lost = [state for state in table.states if state not in reached]
+    traps = [state for state in table.states if state not in ending]
+    after = [rule for rule in table.rules if rule.source in table.ends]
+    start = table.start
     found = [
-        f"{state} has {n} rows for {event}: one event, one way"
-        for (state, event), n in counts.items()
-        if n > 1
+        f"{s} has {counts[s, e]} rows for {e}: one event, one way" for s, e in twice
     ]
-    found += [
-        f"{state} is never reached: no path leads to it from {table.start}"
-        for state in table.states
-        if state not in reached
-    ]
-    found += [
-        f"{state} is a trap: no path leads from it to an end"
-        for state in table.states
-        if state not in ending
-    ]
-    return found + [
-        f"{rule.source} is an end, but {rule.event} leads on to {rule.target}"
-        for rule in table.rules
-        if rule.source in table.ends
-    ]
+    found += [f"{s} is never reached: no path leads to it from {start}" for s in lost]
+    found += [f"{s} is a trap: no path leads from it to an end" for s in traps]
+    return found + [f"{s} is an end, but {e} leads on to {t}" for s, e, t, _ in after]
 
 
 def _closure(seeds: Iterable[str], arrows: list[tuple[str, str]]) -> set[str]:
-    """Return the seeds and all states to which arrows lead from them."""
     found = set(seeds)
     while new := {end for begin, end in arrows if begin in found} - found:
         found |= new
@@ -177,39 +162,29 @@ def _closure(seeds: Iterable[str], arrows: list[tuple[str, str]]) -> set[str]:
 
 def exits(*states: str) -> tuple[Transition, ...]:
     """Return the two rows that every live state needs: cancel and failure."""
-    rows = []
+    T, rows = Transition, list[Transition]()  # noqa: N806
     for state in states:
-        why = "something raised"
-        rows.append(
-            Transition(state, Event.CANCEL, State.CANCELLED, "the user said stop")
-        )
-        rows.append(Transition(state, Event.FAILED, State.ERROR, why))
+        rows.append(T(state, Event.CANCEL, State.CANCELLED, "the user pressed stop"))
+        rows.append(T(state, Event.FAILED, State.ERROR, "something raised"))
     return tuple(rows)
 
 
 def agent_table() -> Table:
     """Return the table of an agent: what may follow what, from question to answer."""
     S, E, T = State, Event, Transition  # noqa: N806
-    return Table(
-        (
-            T(S.THINK, E.FINAL_ANSWER, S.DONE, "the model gave its answer"),
-            T(
-                S.THINK,
-                E.OUT_OF_STEPS,
-                S.EXHAUSTED,
-                "another model call is not allowed",
-            ),
-            T(S.THINK, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a model call"),
-            T(S.THINK, E.TOOL_REQUESTED, S.EXECUTE_TOOL, "the model asked for a tool"),
-            T(S.THINK, E.UNREADABLE_TURN, S.OBSERVE, "tell it what could not be read"),
-            T(S.EXECUTE_TOOL, E.OUT_OF_TOOL_CALLS, S.EXHAUSTED, "no call is allowed"),
-            T(S.EXECUTE_TOOL, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a call"),
-            T(S.EXECUTE_TOOL, E.TOOL_RETURNED, S.OBSERVE, "a result or an error"),
-            T(S.OBSERVE, E.MORE_CALLS, S.EXECUTE_TOOL, "the same message has more"),
-            T(S.OBSERVE, E.OBSERVED, S.THINK, "the model has seen it, its turn"),
-            *exits(S.THINK, S.EXECUTE_TOOL, S.OBSERVE),
-        )
+    rows = (
+        T(S.THINK, E.FINAL_ANSWER, S.DONE, "the model gave its answer"),
+        T(S.THINK, E.OUT_OF_STEPS, S.EXHAUSTED, "another model call is not allowed"),
+        T(S.THINK, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a model call"),
+        T(S.THINK, E.TOOL_REQUESTED, S.EXECUTE_TOOL, "the model asked for a tool"),
+        T(S.THINK, E.UNREADABLE_TURN, S.OBSERVE, "the model reads what was unreadable"),
+        T(S.EXECUTE_TOOL, E.OUT_OF_TOOL_CALLS, S.EXHAUSTED, "no call is allowed"),
+        T(S.EXECUTE_TOOL, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a call"),
+        T(S.EXECUTE_TOOL, E.TOOL_RETURNED, S.OBSERVE, "a result or an error"),
+        T(S.OBSERVE, E.MORE_CALLS, S.EXECUTE_TOOL, "the same message has more"),
+        T(S.OBSERVE, E.OBSERVED, S.THINK, "the prompt is ready for the model"),
     )
+    return Table((*rows, *exits(S.THINK, S.EXECUTE_TOOL, S.OBSERVE)))
 
 
 CORE = agent_table()
@@ -223,8 +198,7 @@ def drive(
 ) -> str:
     """Ask the state's handler what happened, advance, emit, until an end is reached.
 
-    What a handler raises, or returns without a row, is FAILED; Ctrl-C is CANCEL. For
-    each row that is taken `emit` gets the row, and what was raised.
+    What a handler raises, or returns without a row, is FAILED; Ctrl-C is CANCEL.
     """
     state = table.start
     while state not in table.ends:

@@ -107,13 +107,7 @@ def to_openai(tool: Tool) -> dict[str, Any]:
 
 
 def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
-    """Make a `Tool` of a typed function: `@tool` or `@tool(effect="write")`.
-
-    The type hints are the schema, as pydantic reads them; the docstring's first
-    paragraph is the description, its "Args:" describe the arguments. A result that is
-    no dict becomes `{"result": value}`. An async def runs in the event loop of whoever
-    asked, or in one of its own. ContractError says what the function lacks.
-    """
+    """Make a `Tool` of a typed function, as pydantic reads it: `@tool`, `@tool(…)`."""
     if function is None:
         return partial(tool, **fields)
     if not (inspect.isfunction(function) or inspect.ismethod(function)):
@@ -138,7 +132,6 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
 
 
 def _schema_of(function: Any, notes: Schema) -> dict[str, Any]:
-    """Return the JSON Schema of a function's arguments, by its type hints."""
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticUserError
 
@@ -160,7 +153,6 @@ def _schema_of(function: Any, notes: Schema) -> dict[str, Any]:
 
 
 def _argument_notes(text: str) -> dict[str, str]:
-    """Return the "Args:" section of a docstring, by argument."""
     section = re.search(r"^Args:\n((?:[ \n].*\n?)+)", text, re.MULTILINE)
     entries = re.split(r"\n(?=\S)", dedent(section[1])) if section else []
     pairs = [entry.partition(":") for entry in entries]
@@ -168,11 +160,7 @@ def _argument_notes(text: str) -> dict[str, str]:
 
 
 class ToolRegistry:
-    """The tools of an agent, by name; a second one of a name is a ContractError.
-
-    `validate` and `repair` stand in for `validate_arguments` and `repair_arguments`;
-    with `strict`, an Action Input must be a JSON object.
-    """
+    """The tools of an agent; `strict`: an Action Input must be a JSON object."""
 
     def __init__(
         self,
@@ -255,14 +243,9 @@ class ToolRegistry:
         tool, wait = self._tools.get(call.name), wait or call_with_timeout
         if tool is None:
             return _not_made(call, self._unknown(call.name))
-        try:
-            arguments = calls.as_json(call.arguments)  # the tool may change its own
-        except calls.NotJson as found:
-            problem = f"arguments: not JSON ({found})"
-            return _not_made(call, _invalid(tool, [problem]))
-        if not tool.validator.is_valid(arguments):
-            problems = problems_with(tool.validator, arguments)
+        if problems := problems_with(tool.validator, call.arguments):
             return _not_made(call, _invalid(tool, problems))
+        arguments = calls.as_json(call.arguments)  # the tool may change its own
         try:
             output = wait(partial(tool.run, **arguments), tool.timeout_s)
             return _observed(tool, call, output)
@@ -277,11 +260,15 @@ class ToolRegistry:
 
     def shown(self, seen: Observation) -> str:
         """Return what the model reads of an observation, which the trace has whole."""
-        most = self[seen.tool].shown_chars if seen.tool in self else None
-        return calls.both_ends(seen.text(), most)
+        text, most = seen.text(), None
+        if seen.tool in self:
+            most = self[seen.tool].shown_chars
+        if most is None or len(text) <= most:
+            return text
+        left_out = f"\n[... {len(text) - most:,} characters left out ...]\n"
+        return text[: most // 2] + left_out + text[most // 2 - most :]
 
     def _find(self, asked: str) -> Tool | None:
-        """Return the tool of that name, or the only one whose name is nearly so."""
         if asked in self._tools:
             return self._tools[asked]
         same = [tool for tool in self if _plain(tool.name) == _plain(asked)]
@@ -307,7 +294,6 @@ def failed(call: ToolCall, error: BaseException) -> Observation:
 
 
 def _observed(tool: Tool, call: ToolCall, output: Any) -> Observation:
-    """Return the observation of what a tool returned, if it is what it promised."""
     what, limit = f"{type(output).__name__}, not a dict", tool.max_output_chars
     try:
         if isinstance(output, dict):
@@ -334,7 +320,6 @@ def _late(tool: Tool) -> ToolError:
 
 
 def _invalid(tool: Tool, problems: list[str], notes: Sequence[str] = ()) -> ToolError:
-    """Return the error of a call that is not made, and how to write it."""
     listed = "; ".join(clipped(problem, 200) for problem in problems[:5])
     advice = "".join(f"{clipped(note, 200)}. " for note in notes)
     hint = f"{advice}Use {tool.signature()}."
@@ -346,5 +331,4 @@ def _not_made(call: ToolCall, error: ToolError) -> Observation:
 
 
 def _plain(name: str) -> str:
-    """Return a name without case, spaces, quotes and the like."""
     return re.sub(r"[\s_`*\"'-]+", "", name[:200]).casefold()

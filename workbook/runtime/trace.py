@@ -18,8 +18,6 @@ from .calls import clip
 Event = dict[str, Any]
 SCHEMA = 3
 CRC = b',"crc":'
-
-
 ENVELOPE = ("trace_id", "seq", "step", "at_s", "kind")
 """What each event has: `step` counts the agent's model calls, `at_s` the seconds."""
 
@@ -27,10 +25,8 @@ ENVELOPE = ("trace_id", "seq", "step", "at_s", "kind")
 class Kind(StrEnum):
     """What can happen in a run, and the fields that it has at least.
 
-    A request has what is new: the text, or the list of messages, that follows the first
-    `kept` characters, or messages, of the one before. An event inside another one (a
-    tool that asks the model again) has that one's `seq` as its `parent`; such a request
-    is whole.
+    A request has what is new after the first `kept` characters, or messages, of the one
+    before. A tool that asks a model has its event's `seq` as `parent`, and is whole.
     """
 
     RUN_STARTED = "run_started"  # engine, question
@@ -57,10 +53,7 @@ def seal(line: bytes) -> bytes:
 
 
 def read_events(path: Path | str) -> Iterator[Event]:
-    """Yield the events of a file as they are read; each that is whole is yielded.
-
-    TraceError: the first damage, CutShortError: a last line without its end.
-    """
+    """Yield each whole event of a file; TraceError: damage, or a torn last line."""
     with open_regular(path) as file:
         for seq, line in enumerate(file):
             try:
@@ -73,12 +66,21 @@ def read_events(path: Path | str) -> Iterator[Event]:
                 if event.get("schema", SCHEMA) != SCHEMA:
                     raise TraceError(f"it has schema {event['schema']}, not {SCHEMA}")
                 if event["seq"] != seq:
-                    raise TraceError(
-                        f"seq is {event['seq']}, not {seq}: one is missing"
-                    )
+                    words = f"seq is {event['seq']}, not {seq}: one is missing"
+                    raise TraceError(words)
             except TraceError as error:
                 raise type(error)(f"{path}, line {seq + 1}: {error}") from None
             yield event
+
+
+def _read(path: Path | str) -> tuple[list[Event], TraceError | None]:
+    events: list[Event] = []
+    try:
+        for event in read_events(path):
+            events.append(event)
+    except TraceError as error:
+        return events, error
+    return events, None
 
 
 def open_regular(path: Path | str, mode: str = "rb") -> Any:
@@ -91,29 +93,19 @@ def open_regular(path: Path | str, mode: str = "rb") -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Trace:
-    """A run that was recorded: its events in order.
-
-    `lost` is what of its file could not be read, and is empty otherwise.
-    """
+    """A run that was recorded: its events in order."""
 
     events: Sequence[Event]
-    lost: str = ""
+    lost: str = ""  # what of its file could not be read
 
     @classmethod
     def read(cls, path: Path | str) -> "Trace":
-        """Read a file up to its end, or to the first damage.
-
-        TraceError where no event stands before the damage: it is no trace.
-        """
-        events: list[Event] = []
-        try:
-            for event in read_events(path):
-                events.append(event)
-        except TraceError as error:
-            if not events and not isinstance(error, CutShortError):
-                raise
-            return cls(tuple(events), lost=f"{error}; nothing after it was read")
-        return cls(tuple(events))
+        """Read a file up to its end, or to damage; TraceError: it has no event."""
+        events, error = _read(path)
+        if error and not events and not isinstance(error, CutShortError):
+            raise error
+        lost = f"{error}; nothing after it was read" if error else ""
+        return cls(tuple(events), lost)
 
     def save(self, path: Path | str) -> Path:
         """Write the events to a new file, and return its path; FileExistsError."""
@@ -163,10 +155,7 @@ class Trace:
 
 
 class EventFile:
-    """A file of events that one process writes; only its owner can read it.
-
-    TraceError: another one writes it, or the path is no regular file.
-    """
+    """A file of events that one process writes; only its owner can read it."""
 
     def __init__(self, path: Path | str) -> None:
         path = Path(path)
@@ -182,12 +171,11 @@ class EventFile:
 
     def events(self) -> list[Event]:
         """Return the whole events; half a line at the end is cut off."""
-        events: list[Event] = []
-        try:
-            for event in read_events(self.path):
-                events.append(event)
-        except CutShortError:
+        events, error = _read(self.path)
+        if isinstance(error, CutShortError):
             self.file.truncate(self.path.read_bytes().rfind(b"\n") + 1)
+        elif error:
+            raise error
         return events
 
     def write(self, lines: bytes) -> None:
@@ -201,7 +189,6 @@ class EventFile:
 
 
 def _lock(file: Any, path: Path) -> None:
-    """Lock a file for one writer; a second one is refused."""
     try:
         if os.name == "nt":
             import msvcrt

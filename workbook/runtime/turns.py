@@ -9,18 +9,13 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any, Literal
 
 LABELS = ("Thought", "Action", "Action Input", "Observation", "Final Answer")
 
 
 def who_writes(label: str) -> Literal["model", "runtime"]:
-    """Return who writes the line with this label: `"model"` or `"runtime"`.
-
-    >>> who_writes("Thought")
-    'model'
-    """
+    """Return who writes the line with this label: `"model"` or `"runtime"`."""
     if label not in LABELS:
         raise ValueError(f"{label!r} is not one of the labels {', '.join(LABELS)}")
     return "runtime" if label == "Observation" else "model"
@@ -53,7 +48,7 @@ class Unreadable(StrEnum):
     MISSING_ANSWER = "missing_answer"
 
     def __repr__(self) -> str:
-        """Return it as one writes it in code."""
+        """Return it as it is written in code."""
         return f"Unreadable.{self.name}"
 
 
@@ -69,11 +64,7 @@ Turn = Action | Final | Malformed
 
 
 def to_dict(turn: Turn) -> dict[str, Any]:
-    """Return a turn as a dict: its kind, then its fields.
-
-    >>> to_dict(Final("", "88"))
-    {'kind': 'final', 'thought': '', 'answer': '88'}
-    """
+    """Return a turn as a dict: its kind, such as `"final"`, then its fields."""
     fields: dict[str, Any] = {n: getattr(turn, n) for n in turn.__match_args__}
     return {"kind": type(turn).__name__.lower(), **fields}
 
@@ -89,9 +80,7 @@ class Label(StrEnum):
     QUESTION = "question"
 
 
-_BY_NAME = {str(label): label for label in Label}
 _STEPS = (Label.ACTION, Label.ACTION_INPUT, Label.FINAL_ANSWER)
-_PLAIN = [Label.THOUGHT, Label.THOUGHT, Label.ACTION, Label.ACTION_INPUT]
 _LONG = (Label.ACTION_INPUT, Label.FINAL_ANSWER)  # may have many lines
 _MADE_UP = (Label.OBSERVATION, Label.QUESTION)  # in what a model writes
 
@@ -120,11 +109,7 @@ _FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
 
 
 def without_thinking(text: str) -> str:
-    """Return a text without its `<think>` blocks; one that is not closed never ends.
-
-    >>> without_thinking("<think>Action: none?</think>Final Answer: 4")
-    'Final Answer: 4'
-    """
+    """Return a text without its `<think>` blocks; one that is not closed never ends."""
     if "think>" not in text:
         return text
     text = _OPENED.sub("", text)  # where only the end is there, it began in the prompt
@@ -138,22 +123,10 @@ _Field = tuple[Label, str, str]
 def split_fields(text: str) -> list[tuple[Label, str]]:
     """Return the labelled parts of a turn in order, each as (label, stripped text).
 
-    A label stands at the start of a line, in any case, with a colon of either width,
-    perhaps numbered, bold, or after a bullet; `Final:` is a Final Answer. Text before
-    the first label is a thought. What stands in a `<think>` block is not read, and what
-    stands in a code fence only where no step stands outside of it.
-
-    An Action Input and a Final Answer may have many lines. A label ends them only if
-    what it begins is complete: an Action with a name and its Action Input; a Final
-    Answer with words; an Observation; a Question; a Thought before one of these. Any
-    other label is part of the text, and in an answer so is one after a bullet, unless
-    the answer's own label has a bullet too.
-
-    >>> for label, value in split_fields("Add.\\n**Action:** Sum\\nACTION INPUT：1+1"):
-    ...     print(label, value, sep=" = ")
-    thought = Add.
-    action = Sum
-    action_input = 1+1
+    A label stands at the start of a line; text before the first one is a thought. An
+    Action Input and a Final Answer may have many lines: a label ends them only if what
+    it begins is complete, and in an answer only without a bullet, unless the answer's
+    own label has one. A code fence is read only where no step is outside of it.
     """
     first, *others = _fields(text)
     return [field[:2] for field in ([first] if first[1] else []) + others]
@@ -161,21 +134,15 @@ def split_fields(text: str) -> list[tuple[Label, str]]:
 
 @lru_cache(maxsize=1)  # of a reply one asks what it does, and then what is kept of it
 def _fields(text: str) -> tuple[_Field, ...]:
-    """Return what is before the first label, as a thought, and then each field."""
     text = without_thinking(text)
-    if "```" not in text:
-        return _fields_of(text, [])
     marks = [match.span() for match in _FENCE.finditer(text)]
     pairs = zip(marks[::2], marks[1::2], strict=False)
-    fenced = [(begin[0], end[1]) for begin, end in pairs]
-    fields = _fields_of(text, fenced)
-    if any(field[0] in _STEPS for field in fields):
-        return fields
-    return _fields_of(_FENCE.sub("", text), [])
+    fields = _fields_of(text, [range(begin[0], end[1]) for begin, end in pairs])
+    has_step = any(field[0] in _STEPS for field in fields)
+    return fields if has_step else _fields_of(_FENCE.sub("", text), [])
 
 
-def _fields_of(text: str, fenced: list[tuple[int, int]]) -> tuple[_Field, ...]:
-    """Return the fields of a text; a label inside one of the `fenced` spans is none."""
+def _fields_of(text: str, fenced: list[range]) -> tuple[_Field, ...]:
     fields: list[_Field] = []
     label, bold, begin, start = Label.THOUGHT, "", 0, 0
     for match in [*_beginnings(text, fenced), None]:
@@ -185,21 +152,16 @@ def _fields_of(text: str, fenced: list[tuple[int, int]]) -> tuple[_Field, ...]:
             value = value.removesuffix(bold).rstrip()
         fields.append((label, value, text[begin:end]))
         if match:
-            label = _BY_NAME[match.lastgroup or ""]
+            label = Label(match.lastgroup or "")
             bold, begin, start = match["bold"] or "", end, match.end()
             if bold in text[match.end(label) : start]:  # it was closed at the label
                 bold = ""
     return tuple(fields)
 
 
-def _beginnings(text: str, fenced: list[tuple[int, int]]) -> list[re.Match[str]]:
-    """Return the labels that begin a field, without those that are only words."""
-    found = list(_LABEL.finditer(text))
-    if fenced:
-        inside = [range(*span) for span in fenced]
-        found = [
-            label for label in found if not any(label.start() in s for s in inside)
-        ]
+def _beginnings(text: str, fenced: list[range]) -> list[re.Match[str]]:
+    found = [*_LABEL.finditer(text)]
+    found = [m for m in found if not any(m.start() in each for each in fenced)]
     whole, after, end = [False], "", len(text)  # of each, whether its field is complete
     for label in reversed(found):
         name, words = label.lastgroup or "", text[label.end() : end].strip()
@@ -221,15 +183,7 @@ def _beginnings(text: str, fenced: list[tuple[int, int]]) -> list[re.Match[str]]
 
 
 def parse_turn(text: str) -> Turn:
-    """Return what the model asks for: the first step of its turn.
-
-    A step is an Action with its input, or a Final Answer. What follows it is dropped,
-    and so is an Observation, which the model made up. A tool called "None" is a tool
-    like any other; the registry will say that it has none. No string raises.
-
-    >>> parse_turn("I add.\\nAction: Sum\\nAction Input: 1+1\\nObservation: 3")
-    Action(thought='I add.', tool='Sum', input='1+1')
-    """
+    """Return what the model asks for: the first step of its turn. No string raises."""
     fields = [*_fields(text), (Label.OBSERVATION, "", "")]  # something always follows
     if len(fields) == 2 and not fields[0][1]:
         return Malformed(Unreadable.EMPTY, text)
@@ -253,23 +207,17 @@ def parse_turn(text: str) -> Turn:
 def split_turn(text: str, turn: Turn) -> tuple[str, str]:
     """Split what the model wrote into the part that was read, and the rest.
 
-    Read are the thoughts before a step and the step; of a turn without a step, all
-    before a made-up Observation or Question. The rest was not done, and must not enter
-    the history.
-
-    >>> split_turn("Final: 2\\nObservation: 3", Final("", "2"))
-    ('Final: 2', 'Observation: 3')
+    Of a turn without a step, all is read that is before a made-up Observation or
+    Question. The rest was not done, and must not enter the history.
     """
     fields = _fields(text)
-    labels = [*map(itemgetter(0), fields)]
-    if isinstance(turn, Action) and labels == _PLAIN:  # as most turns are
-        return "".join(map(itemgetter(2), fields)), ""
     until = _MADE_UP if isinstance(turn, Malformed) else _STEPS
-    ends = (n for n, label in enumerate(labels) if label in until)
+    ends = (n for n, field in enumerate(fields) if field[0] in until)
     end = next(ends, len(fields)) + {Action: 2, Final: 1, Malformed: 0}[type(turn)]
-    done = [n < end and field[0] not in _MADE_UP for n, field in enumerate(fields)]
-    kept = [part for (_, _, part), was in zip(fields, done, strict=True) if was]
-    dropped = [part for (_, _, part), was in zip(fields, done, strict=True) if not was]
-    if not dropped:
-        return "".join(kept), ""
-    return "".join(kept).rstrip(), "".join(dropped).strip()
+    kept = dropped = ""
+    for n, (label, _, part) in enumerate(fields):
+        if n < end and label not in _MADE_UP:
+            kept += part
+        else:
+            dropped += part
+    return (kept.rstrip() if dropped else kept), dropped.strip()

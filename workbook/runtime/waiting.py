@@ -33,10 +33,7 @@ def call_with_timeout(
     timeout_s: float | None,
     outcome: "SimpleQueue[Any] | None" = None,
 ) -> T:
-    """Return what a call returns, or raise TimedOut; None: here, however long it takes.
-
-    The call sees the caller's context variables. What it returns later is dropped.
-    """
+    """Return what a call returns, or raise TimedOut; None: here, without a limit."""
     if timeout_s is None:
         return call()
     outcome = outcome or SimpleQueue()
@@ -61,7 +58,6 @@ def awaited(work: Coroutine[Any, Any, T]) -> T:
 
 
 def _report(call: Callable[[], Any], outcome: "SimpleQueue[Any]") -> None:
-    """Put what a call returns, or raises, where it is waited for."""
     try:
         outcome.put((call(), None))
     except BaseException as error:
@@ -70,11 +66,8 @@ def _report(call: Callable[[], Any], outcome: "SimpleQueue[Any]") -> None:
 
 @atexit.register
 def _end_calls(most_s: float = 0.5) -> None:
-    """Raise SystemExit in the threads of calls that were given up.
-
-    Before 3.14 Python cuts off a daemon that wakes up as it exits. If there are frames
-    of Rust or C++ in it, such as pydantic's, the whole process aborts.
-    """
+    # Before 3.14 Python cuts off a daemon that wakes up as it exits: with frames of
+    # Rust or C++ in it, such as pydantic's, the whole process aborts.
     from ctypes import c_ulong, py_object, pythonapi
 
     left = [each for each in threading.enumerate() if each.name == CALL]
@@ -114,7 +107,6 @@ class InFlight:
             self.outcome.put((None, KeyboardInterrupt()))
 
     def _give_up_later(self) -> None:
-        """Wait a moment longer, and then no more."""
         give_up = (self.outcome.put, [(None, KeyboardInterrupt())])
         timer = threading.Timer(GRACE_S, *give_up)
         timer.daemon = True
@@ -129,11 +121,8 @@ class InFlight:
 
     @contextmanager
     def ctrl_c_is_cancel(self) -> Iterator[None]:
-        """Take the first Ctrl-C for a cancel; the second is Python's own.
-
-        Between two states it waits for the next one, so that no call loses its result.
-        Python lets the main thread alone know of signals.
-        """
+        """Take the first Ctrl-C for a cancel; the second is Python's own."""
+        # Between two states it waits for the next one: no call loses its result.
         in_main = threading.current_thread() is threading.main_thread()
         before = signal.getsignal(signal.SIGINT) if in_main else None
 
@@ -141,9 +130,7 @@ class InFlight:
             signal.signal(signal.SIGINT, before)
             if self.is_waited_for and not self.is_writing:
                 raise KeyboardInterrupt
-            self.signals.append(CANCEL)
-            if self.is_writing:
-                self._give_up_later()
+            self.cancel()
 
         if callable(before):
             signal.signal(signal.SIGINT, stop)

@@ -18,15 +18,10 @@ Repair = Callable[[dict[str, Any], str], dict[str, Any]]  # of arguments, by an 
 QUESTION = {"properties": {"question": {"type": "string"}}, "required": ["question"]}
 
 
-def with_backoff(
-    tool: Tool, attempts: int = 4, first_s: float = 0.5, sleep: Any = time.sleep
-) -> Tool:
-    """Return a tool that tries again after what can pass; each pause is twice as long.
-
-    The time limit grows by the pauses. ValueError: a WRITE that is not repeatable.
-    """
+def with_backoff(tool: Tool, attempts: int = 4, sleep: Any = time.sleep) -> Tool:
+    """Return a tool that tries again after what can pass; each pause doubles."""
     _refuse_unless_repeatable(tool)
-    pauses = [first_s * 2**n for n in range(attempts - 1)]
+    pauses = [2.0 ** (n - 1) for n in range(attempts - 1)]
 
     def run(**arguments: Any) -> Any:
         for pause in pauses:
@@ -43,11 +38,7 @@ def with_backoff(
 
 
 def with_recovery(tool: Tool, attempts: int = 3, repair: Repair | None = None) -> Tool:
-    """Return a tool that repairs its arguments after an error, or asks for a person.
-
-    `repair` returns better arguments, or the same; by default it goes by the schema.
-    ValueError: a WRITE that is not repeatable.
-    """
+    """Return a tool that repairs its arguments after an error, or asks for a person."""
     _refuse_unless_repeatable(tool)
 
     def by_schema(arguments: dict[str, Any], error: str) -> dict[str, Any]:
@@ -78,7 +69,7 @@ def _refuse_unless_repeatable(tool: Tool) -> None:
 
 
 def _can_pass(error: Exception) -> bool:
-    """Whether a later call can succeed: the tool says so, or it is the network."""
+    # The tool says that a later call can succeed, or it is the network.
     if isinstance(error, ToolFailure):
         return error.error.retryable
     status = getattr(getattr(error, "response", error), "status_code", None)
@@ -161,10 +152,7 @@ class step_by_step(ToolRegistry):  # noqa: N801 - called as a function
 
 
 def as_tool(machine: Any, name: str, description: str) -> Tool:
-    """Return an agent as a tool of another; a run without an answer is a ToolFailure.
-
-    It takes a question and returns an answer. It is a WRITE if one of its tools is.
-    """
+    """Return an agent as a tool of another; no answer is a ToolFailure."""
 
     def run(question: str) -> dict[str, Any]:
         end = machine.run(question)
