@@ -1,4 +1,4 @@
-"""What a lesson shows: scenarios played, players, the gallery, transcripts, recordings.
+"""What a lesson shows: runs of scenarios, players, the gallery, transcripts, answers.
 
 Nothing is imported before it is used: a program that loads a scenario needs no widget.
 """

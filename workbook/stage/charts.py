@@ -1,4 +1,4 @@
-"""Rows as a picture, for light and for dark pages: bars with intervals, or lines."""
+"""Charts of rows, for light and for dark pages: bars with intervals, or lines."""
 
 from __future__ import annotations
 

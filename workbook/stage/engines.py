@@ -31,7 +31,6 @@ def play(
     *,
     parts: Given | None = None,
     path: Path | str | None = None,
-    listener: Callable[[Event], None] | None = None,
     make: Callable[[Scenario, Path], Machine] | None = None,
 ) -> Trace:
     """Play a scenario on one of `ENGINES` and return its trace.
@@ -41,16 +40,15 @@ def play(
             `WORKBOOK_MODEL`. The tools stay the scenario's.
         parts: functions in place of the package's: `your_parts("parse_turn")`.
         path: where the trace is written as well, as JSONL.
-        listener: called with each event; a KeyboardInterrupt of its ends the run.
         make: makes another machine than the engine's, of a folder for its files.
     """
     scenario, given = load(slug), parts or {}
     find_engine(engine)
     with tempfile.TemporaryDirectory() as passing, Journal(path) as journal:
-        journal.listener = _with_user(scenario, listener)
+        journal.listener = _user_of(scenario)
         if engine in LOOPS and not make:
-            asked = model_for(scenario, model)
-            PLAY[engine](scenario, asked, given, journal)
+            loop = _naive if engine == "naive" else _langchain
+            loop(scenario, model_for(scenario, model), given, journal)
         else:
             home = Path(path).parent if path else Path(passing)
             make = make or partial(machine_for, engine=engine, model=model, parts=given)
@@ -61,22 +59,18 @@ def play(
 
 
 def find_engine(name: str) -> str:
-    """Return a name of an engine; ScenarioError: there is none, with those that are."""
+    """Return a name of an engine; ScenarioError: there is none of that name."""
     if name not in ENGINES:
         known = ", ".join(ENGINES)
         raise ScenarioError(f"there is no engine {name!r}; there is {known}")
     return name
 
 
-def _with_user(
-    scenario: Scenario, listener: Callable[[Event], None] | None
-) -> Callable[[Event], None]:
-    """Let the scenario's user stop the run as a call begins, where it has one."""
+def _user_of(scenario: Scenario) -> Callable[[Event], None]:
+    """Return the scenario's user, who may stop the run as a call begins."""
     calls = itertools.count(1)
 
     def listen(event: Event) -> None:
-        if listener:
-            listener(event)
         is_call = event["kind"] == Kind.TOOL_CALL
         if is_call and next(calls) == scenario.cancel_after_tool_calls:
             raise KeyboardInterrupt("stopped by the user")
@@ -97,9 +91,6 @@ def _langchain(scenario: Scenario, model: Any, parts: Given, journal: Journal) -
     tools = with_llm_math(scenario.tools(), model, parts.get("evaluate_math_block"))
     limit: Any = {"max_iterations": scenario.steps, "emit": stoppable(journal)}
     run_classic(model, tools, scenario.question, **limit)
-
-
-PLAY = {"naive": _naive, "langchain": _langchain}
 
 
 def _run_machine(

@@ -19,7 +19,7 @@ Ending = dict[str, Any]  # an `outcome`, whether it is `right`, and its `kind`
 
 @dataclass(frozen=True)
 class Gallery:
-    """A row a scenario, a column an engine; a notebook shows it as a table."""
+    """A table with a row for each scenario and a column for each engine."""
 
     scenarios: dict[str, Scenario]
     endings: dict[str, dict[str, Ending]]  # by column, then by scenario
@@ -57,7 +57,7 @@ class Gallery:
         return page("gallery", self)
 
     def _ipython_display_(self) -> None:
-        """Show the table, which needs no kernel, and below it what is played."""
+        """Show the table, which needs no kernel, and below it the run that plays."""
         from IPython.display import display
 
         table = {"text/html": self._repr_html_(), "text/plain": repr(self)}
@@ -89,7 +89,7 @@ class Gallery:
 def gallery(
     engines: Iterable[str] = (), parts: Given | None = None, only: Iterable[str] = ()
 ) -> Gallery:
-    """Play scenarios on engines, `only` some or all that `slugs()` names.
+    """Play scenarios on engines: `only` some of them, or all that `slugs()` names.
 
     What ends otherwise on the last engine than on the first is on top.
     """

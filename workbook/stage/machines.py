@@ -8,10 +8,6 @@ from typing import Any
 
 from workbook.checks.parts import PartBroken
 from workbook.choice import get_text_model, model_name
-from workbook.lessons.grounding import VERIFY, citing_preamble, grounding
-from workbook.lessons.memory import Memory, recall
-from workbook.lessons.strangers import digest
-from workbook.lessons.untrusted import OUTSIDE, taint
 from workbook.runtime.budget import Budget, Limits
 from workbook.runtime.guard import Guard
 from workbook.runtime.guards import all_guards
@@ -60,7 +56,7 @@ def machine_for(
     parts: Given = {},  # noqa: B006 - read only
     ask: Ask | None = None,
     limits: Mapping[str, float] = {},
-    **guards: Any,
+    **defences: Any,
 ) -> Machine:
     """Return the machine of an engine, for a scenario.
 
@@ -68,27 +64,36 @@ def machine_for(
         home: a folder for its ledger and its memory.
         ask: a person; by default the scenario's own.
         limits: of the budget, in place of the scenario's: steps, tool_calls, tokens.
-        guards: of the engine `grounded`, see `guards_of_10`; and `mode`.
+        defences: of the engine `grounded`, see `audit_and_taint`.
     """
     name, chat = engine.removesuffix("_calls"), engine.endswith("_calls")
-    tools = with_theirs(scenario.tools(), parts)
+    tools, given = scenario.tools(), scenario.guards
+    if evaluate := parts.get("safe_eval"):
+        own = calculator(evaluate=evaluate)
+        tools = [own if tool.name == own.name else tool for tool in tools]
     steps = int(limits.get("steps", scenario.steps))
     calls = int(limits.get("tool_calls", 2 * steps))
-    tokens = limits.get("tokens", scenario.guards.tokens)
-    budget = Budget(steps, calls, tokens=tokens)
-    asked = ask or by_script(scenario.guards.answers)
-    chosen: list[Guard] = []
-    if name == "guarded":
-        chosen = guards_of_07(scenario, asked, budget, **guards)
-    if name == "grounded":
-        chosen = guards_of_10(scenario, asked, budget, home, tools, parts, **guards)
     options: Any = {"limits": Limits(steps, calls), "parts": parts, "chat": chat}
-    options["make"] = Once(Ledger(home / "ledger.db")) if chosen else Make()
-    machine = Machine(model_for(scenario, model), tools, chosen, **options)
+    options["make"] = Make() if name == "fsm" else Once(Ledger(home / "ledger.db"))
+    guards: list[Guard] = []
+    if name != "fsm":  # those of lessons 06 and 07
+        budget = Budget(steps, calls, tokens=limits.get("tokens", given.tokens))
+        ask = ask or by_script(given.answers)
+        rules = ALLOW_ALL if given.allow_all else POLICY
+        context: Any = {"context_tokens": given.context_tokens}
+        guards = all_guards(budget, ask, given.mode, rules, **context)
+        if name == "grounded":
+            guards[-3:-3] = audit_and_taint(
+                scenario, ask, home, tools, parts, **defences
+            )
+    machine = Machine(model_for(scenario, model), tools, guards, **options)
     if "grounding" in machine.settings:
+        from workbook.lessons.grounding import citing_preamble
+
         machine.preamble = citing_preamble(machine.tools, chat)
-    if not chat and (before := warned(scenario, machine, parts)):
-        machine.preamble = before
+    if not chat and (warning := _warning(scenario, machine, parts)):
+        before = TEXT_PREAMBLE.format(tools=machine.tools.describe())
+        machine.preamble = f"{before}Warning: {warning}\n"
     return machine
 
 
@@ -115,24 +120,9 @@ def by_script(answers: Iterable[str]) -> Ask:
     return ask
 
 
-def guards_of_07(
+def audit_and_taint(
     scenario: Scenario,
     ask: Ask,
-    budget: Budget,
-    rules: Iterable[PolicyRule] = (),
-    mode: str = "",
-) -> list[Guard]:
-    """Return the guards of lessons 06 and 07; `rules`: the scenario's by default."""
-    given = scenario.guards
-    rules = [*rules] or (ALLOW_ALL if given.allow_all else POLICY)
-    context: Any = {"context_tokens": given.context_tokens}
-    return all_guards(budget, ask, mode or given.mode, rules, **context)
-
-
-def guards_of_10(
-    scenario: Scenario,
-    ask: Ask,
-    budget: Budget,
     home: Path,
     tools: list[Tool],
     parts: Given,
@@ -141,46 +131,43 @@ def guards_of_10(
     screened: bool = True,
     fence: bool = True,
     digests: bool = True,
-    mode: str = "",
 ) -> list[Guard]:
-    """Return the guards of lessons 09 and 10: those, grounding, and taint.
+    """Return the guards of lessons 09 and 10.
 
     Taint can be left out, or one of its own: its screen, its fence, and that a tool
     which is not as agreed to asks a person.
     """
+    from workbook.lessons.grounding import VERIFY, grounding
+    from workbook.lessons.memory import Memory, recall
+    from workbook.lessons.strangers import digest
+    from workbook.lessons.untrusted import OUTSIDE, taint
+
     given, memory = scenario.guards, None
     if given.memory:
         memory = Memory(home / "memory.db", recall=parts.get("recall", recall))
         for note in given.memory:
             memory.add(**note)
-    known = {e.name: e.agreed for e in scenario.scripted_tools if e.agreed is not None}
-    theirs = [tool for tool in tools if tool.name in known]
-    agreed = {t.name: digest(replace(t, description=known[t.name])) for t in theirs}
-    base = guards_of_07(scenario, ask, budget, mode=mode)
-    *context, stuck, spent, permission = base
-    more = grounding(memory)
+    guards = grounding(memory)
     if tainted:
+        known = {each.name: each.agreed for each in scenario.scripted_tools}
+        agreed = {
+            tool.name: digest(replace(tool, description=description))
+            for tool in tools
+            if (description := known.get(tool.name)) is not None
+        }
         under: Any = {"private": given.private, "screened": screened, "fence": fence}
         under["labels"] = [OUTSIDE] if agreed else []
         under["agreed"] = agreed if digests else {}
-        more.append(taint(ask, then=VERIFY, **under))
-    return [*context, *more, stuck, spent, permission]
+        guards.append(taint(ask, then=VERIFY, **under))
+    return guards
 
 
-def with_theirs(tools: list[Tool], parts: Given) -> list[Tool]:
-    """Return the tools, with the reader's own calculator where there is one."""
-    if evaluate := parts.get("safe_eval"):
-        theirs = calculator(evaluate=evaluate)
-        return [theirs if tool.name == theirs.name else tool for tool in tools]
-    return tools
-
-
-def warned(scenario: Scenario, machine: Machine, parts: Given) -> str | None:
-    """Return what stands before the question if the reader's preflight warns of it."""
-    warn, asked, tools = parts.get("preflight"), scenario.question, machine.tools
+def _warning(scenario: Scenario, machine: Machine, parts: Given) -> str:
+    """Return what the reader's preflight warns of."""
+    if not (warn := parts.get("preflight")):
+        return ""
     try:
-        found = [f"{t.name}: {w}. " for t in tools if warn for w in warn(asked, t)]
+        pairs = [(tool, warn(scenario.question, tool)) for tool in machine.tools]
     except PartBroken:  # which `Parts.line` reports
-        return None
-    before = TEXT_PREAMBLE.format(tools=tools.describe())
-    return f"{before}Warning: {''.join(found)}\n" if found else None
+        return ""
+    return "".join(f"{tool.name}: {each}. " for tool, found in pairs for each in found)

@@ -1,11 +1,11 @@
-"""A guess before a run, beside what happened; nothing is graded."""
+"""A guess before a run, compared with what happened; nothing is graded."""
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from workbook.pages import template
+from workbook.checks.display import template
 from workbook.stage.shown import Shown
 
 SPAN = re.compile(

@@ -1,9 +1,8 @@
-"""What a model said, kept for machines that do not have it.
+"""Answers of a model, recorded for machines that do not have it.
 
-Where the weights are there, `real_model(lesson)` is the local model. Otherwise it plays
-what the model said when the lesson was written, says so, and refuses any other prompt.
-With WORKBOOK_RECORD=1 the model's answers are recorded anew, with 0 they are played
-although the weights are there.
+Where the weights are, `real_model(lesson)` is the local model. Otherwise it plays what
+the model answered when the lesson was written, prints that, and refuses other prompts.
+With WORKBOOK_RECORD=1 the answers are recorded anew, with 0 they are always played.
 """
 
 import datetime
@@ -51,9 +50,9 @@ def real_model(
     if why or (not live and os.environ.get(RECORD) != "1"):
         model = RecordedModel(lesson, settings)
         shown = f"{model.name}, {model.date}. live=True asks it here, in minutes."
-        for line in once_a_cell(
-            f"{why}\n{_shown_instead(model.date)}" if why else shown
-        ):
+        if why:
+            shown = f"{why}\nYou see its recorded answers of {model.date} instead."
+        for line in once_a_cell(shown):
             print(line)
     else:
         from workbook.runtime.local import LocalTextModel
@@ -108,10 +107,6 @@ def real_result(
     return found
 
 
-def _shown_instead(date: str) -> str:
-    return f"You see what the model said on {date} instead."
-
-
 def _why_recorded() -> str:
     """Return why a recording is played; "" where the real model can be asked."""
     from workbook.runtime.local import local_server
@@ -145,7 +140,7 @@ class Waited(Model):
 
 
 class RecordedModel(Model):
-    """A model that says what the real one said to the same prompt and settings."""
+    """A model that answers as the real one did to the same prompt and settings."""
 
     streams = True  # it takes what the real one takes
 
@@ -188,7 +183,7 @@ class Recorder(Model):
         self._asked: Counter[str] = Counter()
 
     def respond(self, request: Request) -> Response:
-        """Ask the model and write down what it says."""
+        """Ask the model, and record its answer."""
         reply = self._model.respond(request)
         timings = {k: round(v, 3) for k, v in reply.timings.items()}
         answer: dict[str, Any] = {"text": reply.text, "usage": reply.usage.to_dict()}
@@ -200,17 +195,17 @@ class Recorder(Model):
         return reply
 
     def count(self, prompt: str) -> int:
-        """Ask the model how many tokens it reads, and write that down."""
+        """Ask the model how many tokens a prompt has, and record the number."""
         tokens: int = self._model.count(prompt)  # type: ignore[attr-defined]
         self._note("counts", _key(prompt, (), {}), tokens)
         return tokens
 
-    def _note(self, kind: str, key: str, said: Any) -> None:
-        _write(self._lesson, kind, key, said, self.name, self._settings)
+    def _note(self, kind: str, key: str, value: Any) -> None:
+        _write(self._lesson, kind, key, value, self.name, self._settings)
 
 
 def _write(
-    lesson: str, kind: str, key: str, said: Any, model: str = "", settings: Any = None
+    lesson: str, kind: str, key: str, value: Any, model: str = "", settings: Any = None
 ) -> None:
     path = FOLDER / f"{lesson}.json"
     data: dict[str, Any] = {"answers": {}, "settings": []}
@@ -220,7 +215,7 @@ def _write(
     data |= {"model": model} if model else {}
     if settings is not None and settings not in data["settings"]:
         data["settings"].append(settings)
-    data.setdefault(kind, {})[key] = said
+    data.setdefault(kind, {})[key] = value
     in_order = {  # of a result only the name: a table's first row is its baseline
         part: dict(sorted(kept.items())) if isinstance(kept, dict) else kept
         for part, kept in sorted(data.items())

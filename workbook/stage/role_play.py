@@ -48,10 +48,8 @@ class Session:
             kind, observation = "note", f"Error: {error}"
         self.transcript.append(("runtime", f"Observation: {observation}"))
         read = f"The runtime read Action {turn.tool!r} with input {turn.input!r}"
-        return (
-            kind,
-            f"{read}, and wrote the Observation. It sends you everything again.",
-        )
+        then = "and wrote the Observation. It sends you everything again."
+        return kind, f"{read}, {then}"
 
     def _finish(self, turn: turns.Final) -> Message:
         self.answer, price = turn.answer, TEXTS["right"]

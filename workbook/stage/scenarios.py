@@ -1,4 +1,4 @@
-"""Scenarios: one question, its tools, what the model says, and how each engine ends.
+"""Scenarios: one question, its tools, the model's turns, and how each engine ends.
 
 A scenario is a file, `data/scenarios/<slug>.toml`, with the keys in the README there.
 """
@@ -42,10 +42,10 @@ SHAPES = (
 
 
 class ScenarioError(ValueError):
-    """A scenario that does not exist or whose file does not hold together."""
+    """A scenario that does not exist, or whose file has a mistake."""
 
     def _render_traceback_(self) -> list[str]:
-        """Show a sentence in a notebook: what is wrong is in a file, not in code."""
+        """Show a sentence in a notebook: the mistake is in a file, not in code."""
         return [f"{type(self).__name__}: {self}"]
 
 
@@ -65,7 +65,7 @@ Raised = Annotated[str, AfterValidator(lambda name: exception(name) and name)]
 
 
 def _turn(table: Any) -> Any:
-    """Take a text for a turn; refuse one that says nothing, or two things."""
+    """Take a text for a turn; refuse one without content, or of two kinds."""
     if isinstance(table, str):
         return {"text": table}
     shapes = ({"text"}, {"calls"}, {"text", "calls"}, {"raises"})
@@ -85,7 +85,7 @@ class Call(_Entry):
 
 
 class Turn(_Entry):
-    """What the model says once, or `times` times with its number in place of `{n}`."""
+    """A turn of the model, played `times` times with its number in place of `{n}`."""
 
     text: str | None = None
     calls: list[Call] = []
@@ -111,7 +111,7 @@ class Turn(_Entry):
 
 
 class Refusal(_Entry):
-    """How a tool says no; see `ToolFailure`."""
+    """The error that a tool returns; see `ToolFailure`."""
 
     kind: str
     message: str
@@ -155,7 +155,7 @@ class ScriptedTool(_Entry):
 
 
 class Guarding(_Entry):
-    """What the guards of a machine are given besides."""
+    """What a scenario gives to the guards of a machine."""
 
     mode: str = "build"
     answers: list[str] = []  # of a person, one a question: approve, later, reject: why
@@ -211,13 +211,13 @@ class Scenario(_Entry):
     punchline: list[Punchline] = []
 
     def is_right(self, end: Mapping[str, Any]) -> bool:
-        """Say whether an `outcome` is right: its answer, or else its state."""
+        """Return whether an `outcome` is right: its answer, or else its state."""
         given = str(end["answer"] if end["state"] == "DONE" else end["state"])
         return bool(self.right_if and self.right_if.fullmatch(" ".join(given.split())))
 
     @property
     def turns(self) -> list[Any]:
-        """What the model says, turn by turn, as a `Script` takes it."""
+        """The model's turns, as a `Script` takes them."""
         return [t.play(n) for t in self.written for n in range(1, t.times + 1)]
 
     def script(self) -> Script:
@@ -262,7 +262,7 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def _in_words(type: str, loc: tuple[Any, ...], msg: str, **more: Any) -> str:
-    """Say where in the file a mistake is, counting tools and turns from 1."""
+    """Return where in the file a mistake is, counting tools and turns from 1."""
     if type == "list_type" and loc[-1] in ("tool", "turn", "punchline"):
         return f"write [[{loc[-1]}]] with two brackets"
     where = " ".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
@@ -274,7 +274,7 @@ def _in_words(type: str, loc: tuple[Any, ...], msg: str, **more: Any) -> str:
 
 
 def outcome(trace: Trace) -> dict[str, Any]:
-    """Return how a run ended, as `[ends.<engine>]` says it, nested calls left out."""
+    """Return how a run ended, by the keys of `[ends.<engine>]`; no nested calls."""
     end = trace.end or {"state": "RUNNING", "reason": None, "answer": None}
     moved = trace.of(Kind.TRANSITION)
     if trace.end is None and moved and moved[-1]["target"] == SUSPENDED:

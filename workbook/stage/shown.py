@@ -12,8 +12,8 @@ from itertools import pairwise, zip_longest
 from typing import Any
 
 from workbook.checks import display
+from workbook.checks.display import as_column, plot_html, template
 from workbook.lessons.traces_and_replay import summary
-from workbook.pages import as_column, plot_html, template
 from workbook.runtime.model import Response
 from workbook.runtime.replay import first_divergence
 from workbook.runtime.trace import Event, Kind, Trace
@@ -165,7 +165,7 @@ def show_traces_as_tables() -> None:
     if shell := display.notebook():
         formatter = shell.display_formatter.formatters["text/html"]
         formatter.for_type(Trace, to_html)
-        # A backend forgets what was said of a Figure, not of its base.
+        # A backend replaces the formatter of a Figure, not that of its base class.
         formatter.for_type_by_name("matplotlib.figure", "FigureBase", plot_html)
 
 

@@ -1,4 +1,4 @@
-"""What a trace says after some of its events, and the player's page of it.
+"""The state of a run after some of its events, and the player's page of it.
 
 Functions of events, which know no widget. The HTML is in
 `data/pages/stage_player.html`.
@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from workbook.checks.display import template
 from workbook.lessons.traces_and_replay import summary
-from workbook.pages import template
 from workbook.runtime.calls import to_json
 from workbook.runtime.permission import SUSPENDED
 from workbook.runtime.replay import as_response
@@ -69,24 +69,22 @@ def prompt_at(seen: Events) -> dict[str, Any]:
     parts, new_from = prompt_parts(Trace(seen))
     if is_nested := asked is not None and "parent" in asked:
         parts, new_from = parts_of(asked["prompt"]), 0
-    turn = parts_of(as_response(last)) if is_turn else []
-    about = {"parts": parts, "new_from": new_from, "turn": turn}
-    return about | {"is_nested": is_nested}
+    about = {"parts": parts, "new_from": new_from, "is_nested": is_nested}
+    return about | {"turn": parts_of(as_response(last)) if is_turn else []}
 
 
 def budgets_at(seen: Events) -> list[tuple[str, int, float | None]]:
     """Return of each budget its name, what was spent of it, and its limit, if any."""
     own = [event for event in seen if "parent" not in event]
-    kinds, limits = [event["kind"] for event in own], dict[str, Any]()
+    limits, refused = dict[str, Any](), refused_at(seen)
+    spent = {"steps": 0, "tool_calls": 0, "tokens": 0}
     for event in own:
         limits = event.get("settings", {}).get("limits", limits)
-    used = [e["usage"] or {} for e in own if e["kind"] == Kind.MODEL_TURN]
-    tokens = sum(each.get("input", 0) + each.get("output", 0) for each in used)
-    spent = {"steps": kinds.count("model_request")}
-    refused = refused_at(seen)
-    calls = [e for e in own if e["kind"] == Kind.TOOL_CALL]
-    made = [event for event in calls if event["call_id"] not in refused]
-    spent |= {"tool_calls": len(made), "tokens": tokens}
+        used = event.get("usage") or {}
+        spent["steps"] += event["kind"] == Kind.MODEL_REQUEST
+        is_made = event["kind"] == Kind.TOOL_CALL and event["call_id"] not in refused
+        spent["tool_calls"] += is_made
+        spent["tokens"] += used.get("input", 0) + used.get("output", 0)
     return [(name, number, limits.get(name)) for name, number in spent.items()]
 
 
@@ -161,16 +159,14 @@ def page(
 ) -> dict[str, str]:
     """Return the parts of the page by name, as HTML, after so many events."""
     seen = events[:position]
-    run = {
-        "seen": seen,
+    run = {"seen": seen, "all": len(events), "pins": pins_at(entries, seen)}
+    run |= {
         "refused_calls": refused_at(seen),
-        "all": len(events),
-        "pins": pins_at(entries, seen),
+        "budgets": budgets_at(seen or events[:1]),
     }
     run |= {"state": state_at(seen, table), **prompt_at(seen), **about}
     run |= {"phases": [*PHASES.values()] if events and not table else []}
     run |= {"is_part": bool(table and ways_at(seen, table)[1])}
-    run |= {"budgets": budgets_at(seen or events[:1])}
     run |= {"asked": events[0].get("question", "") if events else ""}
     return {name: str(getattr(macros(), name)(run)).strip() for name in PARTS}
 

@@ -155,7 +155,7 @@ class Player:
         self.widget = w.VBox(rows).add_class("player")
 
     def press(self, name: str) -> None:
-        """Do what a button says."""
+        """Do what a button names."""
         was_playing, self.problem = self.clock.playing, ""
         if name == "again" or not self.events:
             self.begin()
@@ -166,11 +166,15 @@ class Player:
         places |= {"turn": [*later, end][0], "again": 0, "home": 0}
         if name == "run" and self.position == end and not waits_for(self.events):
             places["run"] = 0
-        self.clock.playing = name == "again" or (name == "run" and not was_playing)
         self.go(places.get(name, self.position))
+        plays = name == "again" or (name == "run" and not was_playing)
+        self.clock.playing = plays  # last: at its end no clock starts
 
     def _moved(self, change: Any) -> None:
-        if change["new"] != self.position:
+        late = change["owner"] is self.clock and not self.clock.playing
+        if change["new"] > self.position or (
+            change["new"] < self.position and not late
+        ):
             self.go(change["new"])
 
     def _name_run(self, change: Any) -> None:
@@ -206,15 +210,16 @@ class Player:
     def _wait(self, go: Callable[[], object]) -> None:
         """Do what may take long, in the kernel's own thread: its ■ stops it."""
         self.problem, self.log.outputs = "", ()
-        try:
-            with self.log if self.saved else nullcontext(), waiting("playing the run"):
-                go()
-        except KeyboardInterrupt:
-            self.problem = "You stopped this run."
-        except ScenarioError as error:  # a sentence about the scenario's file
-            self.problem = f"{error}. Fix it, then press Play again."
-        except Exception as error:
-            self.problem = f"{type(error).__name__}: {error}"
+        with self.log if self.saved else nullcontext():  # it ends what is raised in it
+            try:
+                with waiting("playing the run"):
+                    go()
+            except KeyboardInterrupt:
+                self.problem = "You stopped this run."
+            except ScenarioError as error:  # a sentence about the scenario's file
+                self.problem = f"{error}. Fix it, then press Play again."
+            except Exception as error:
+                self.problem = f"{type(error).__name__}: {error}"
         self._read()
         if self.saved:
             self.saved.update(self._as_text(), raw=True)
@@ -247,6 +252,8 @@ class Player:
         self.position = max(0, min(position, len(self.events)))
         table = self.machine.table if self.machine else table_at(self.events)
         is_end = self.position == len(self.events)
+        if is_end:  # the browser's clock stops before it can be started again
+            self.clock.playing = False
         waits = waits_for(self.events) if is_end else None
         is_asked = bool(waits and self.request and not self.problem)
         about: Any = {"problem": self.problem, "refused": self.refused}

@@ -6,7 +6,7 @@ the proxy, `npm install -g configurable-http-proxy`:
     HUB_PASSWORD=… HUB_HOMES=homes \\
         jupyterhub -f data/pages/classroom/jupyterhub_config.py
 
-It was tried as it stands, on one machine and with ten users. One password for all and
+It was tried as it is, on one machine and with ten users. One password for all and
 the `simple` spawner (everybody is one user of the system, and can read all homes) are
 for such a trial and for people who trust each other. For others put your own
 authenticator and a spawner of containers or of system users in their place; the rest
@@ -46,6 +46,7 @@ def own_copy(spawner):
 
 c.Spawner.pre_spawn_hook = own_copy
 c.Spawner.default_url = "/lab/tree/notebooks/00_start_here.ipynb"
+c.Spawner.cmd = [sys.executable, "-m", "jupyterhub.singleuser"]  # also outside PATH
 c.Spawner.args = ["--allow-root"]  # matters in a container only
 c.Spawner.http_timeout = c.Spawner.start_timeout = 120  # all of a class begin at once
 # Progress and agent are kept in the home, since HOME is the learner's own.
