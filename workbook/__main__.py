@@ -55,10 +55,9 @@ def progress() -> str:
 
 def trace(path: Path) -> int:
     """Print a run line by line, or a row for each in a folder, then figures."""
-    from workbook.checks.display import Grid
+    from workbook.checks.display import Grid, as_cell
     from workbook.lessons.traces_and_replay import line_of, one_line, plain
     from workbook.measures.traces_and_replay import figures, totals
-    from workbook.pages import as_cell
     from workbook.runtime.trace import Trace, TraceError
 
     runs = dict[str, Trace]()
@@ -110,7 +109,7 @@ add("--from", metavar="FOLDER", dest="source", type=Path, help=words)
 _command(progress, "progress", "what you have done, and the parts of your agent")
 
 run = "workbook.checks.grade.collect"
-add = _command(run, "collect", "make your agent's parts anew from your notebooks")
+add = _command(run, "collect", "rebuild your agent's parts from your notebooks")
 words = "a notebook or a folder"
 add("path", nargs="?", type=Path, default=ROOT / "notebooks", help=words)
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from workbook.checks.display import GREEN, Grid, Notice, notebook
-from workbook.pages import template
+from workbook.checks.display import GREEN, Grid, Notice, notebook, template
 from workbook.paths import ROOT, user_data
 
 PROJECT = "react-workbook"
@@ -24,10 +23,7 @@ Row = tuple[str, str, str, str]
 
 
 def about(*packages: str) -> str:
-    """Return the versions of Python, the workbook and `packages`, and the model.
-
-    A notebook's first cell calls it: from then on the notebook looks as it should.
-    """
+    """Return the versions and the model, and give the notebook its look."""
     from workbook.choice import model_health
     from workbook.stage.shown import show_traces_as_tables
 
@@ -59,9 +55,14 @@ def as_table(found: list[Row]) -> Grid:
 
 def rows() -> list[Row]:
     """Return a row for each thing that the lessons need."""
+    from workbook.choice import model_health
+
     python = f"{platform.python_version()}, {sys.executable}"
-    models = model("model in use"), model("local model", "local")
-    return [("Python", OK, python, ""), packages(), *models, progress()]
+    found = [("Python", OK, python, ""), packages(), progress()]
+    for what, name in (("model in use", None), ("local model", "local")):
+        well, about, fix = model_health(name)
+        found.append((what, (NOTE if fix else OK) if well else BROKEN, about, fix))
+    return found
 
 
 def packages(lock: Path = ROOT / "requirements.txt") -> Row:
@@ -89,14 +90,6 @@ def _problems(lines: Iterable[str]) -> Iterator[str]:
             continue
         if not wanted.specifier.contains(found, prereleases=True):
             yield f"{wanted.name} is {found}, needs {wanted.specifier}"
-
-
-def model(what: str, name: str | None = None) -> Row:
-    """Can a model be asked, the chosen one or that of the name?"""
-    from workbook.choice import model_health
-
-    well, found, fix = model_health(name)
-    return what, (NOTE if fix else OK) if well else BROKEN, found, fix
 
 
 def progress() -> Row:

@@ -58,7 +58,6 @@ def _install(target: str, source: Path | None) -> None:
         stderr=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
-        check=False,
     )
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["it gave no reason"]

@@ -44,8 +44,7 @@ class Statement(NamedTuple):
 def cells_of(function: Callable[..., Any]) -> list[str]:
     """Return the cells that were run, the one that defines the function at the end.
 
-    Of a function outside a notebook that is its file. CourseError: it has no source, or
-    uses variables of a function around it.
+    CourseError: it has no source, or uses variables of a function around it.
     """
     function = inspect.unwrap(function)
     name = getattr(function, "__name__", "it")
@@ -105,7 +104,6 @@ def answer_in(cells: Sequence[str], slug: str) -> str:
 
 
 def _split(cells: Sequence[str], slug: str) -> tuple[list[Statement], list[Statement]]:
-    """Return the last cell that defines a function, and what stands above it."""
     for place in reversed(range(len(cells))):
         home = statements(cells[place])
         if any(_defines(each, slug) for each in home):
@@ -120,23 +118,19 @@ def _refuse_other_than_python(slug: str, cell: str) -> None:
         ast.parse(to_python(cell))
     except (SyntaxError, ValueError) as error:
         line, place = getattr(error, "text", None) or "", getattr(error, "lineno", 0)
-        blank = cell[: len(cell) - len(cell.lstrip())].count(
-            "\n"
-        )  # which IPython drops
+        blank = cell[: -len(cell.lstrip())].count("\n")  # which IPython drops
         where = f" in line {place + blank} of its cell: {line.strip()}" if place else ""
         why = f"{type(error).__name__}: {getattr(error, 'msg', error)}"
         raise CourseError(f"{slug} cannot be read, {why}{where}") from None
 
 
 def _last_value(name: str, earlier: list[Statement]) -> list[Statement]:
-    """Return the last statement that binds a name, and what changes its value after."""
     places = [n for n, s in enumerate(earlier) if name in s.binds]
     after = earlier[places[-1] :] if places else []
     return [*after[:1], *(s for s in after[1:] if name in s.changes)]
 
 
 def _unnamed(statement: Statement) -> bool:
-    """Return whether a statement is `from … import *`, or of `__future__`."""
     is_import = isinstance(statement.node, IMPORTS)
     return is_import and (not statement.binds or "__future__" in statement.text)
 

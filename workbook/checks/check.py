@@ -24,12 +24,9 @@ _hints: Counter[str] = Counter()  # seen in this kernel
 
 
 def check(function: Function) -> Function:
-    """Test your function, say what it does not do yet, and return one that works.
+    """Test your function, and return it if it passes: then it is a part of your agent.
 
-    That is yours when it passes, and then a part of your agent, too (see `yours`).
-    Otherwise it is the package's, so that a notebook goes on; it says so when a cell
-    runs it. `parse_turn = check(parse_turn)` stands below your `def`, or `@check` above
-    it.
+    Otherwise the package's function is returned, so that the notebook goes on.
     """
     answer = function
     with _shown_errors():
@@ -60,10 +57,7 @@ def check(function: Function) -> Function:
 
 
 def instead(ours: Function) -> Function:
-    """Return the package's function, which says in each cell that runs it that it is.
-
-    A learner then knows that a right result is not that of the answer that failed.
-    """
+    """Return the package's function; in each cell that runs it, it says so."""
 
     @functools.wraps(ours)
     def answers(*args: Any, **kwargs: Any) -> Any:
@@ -75,7 +69,6 @@ def instead(ours: Function) -> Function:
 
 @contextmanager
 def _shown_errors() -> Iterator[None]:
-    """Show what stands in the way, and go on."""
     try:
         yield
     except CourseError as error:
@@ -117,7 +110,5 @@ def solution(function: Function | str) -> None:
     """Show an answer that fits the card, and say where the package has its own."""
     with _shown_errors():
         exercise = find(_name_of(function, "solution"))
-        place = exercise.target.partition(":")[0]
-        show(
-            Code(f"{exercise.slug}; the package's own is in {place}", exercise.solution)
-        )
+        title = f"{exercise.slug}; the package's own is in {exercise.target}"
+        show(Code(title.partition(":")[0], exercise.solution))

@@ -1,24 +1,31 @@
 """Messages, code and tables: as HTML in a notebook, as text everywhere else.
 
 Whatever a learner's code produced is escaped. Text has the page's own colour; the
-colours below are those of bars, and can be told from a dark page and from a light one.
+colours below are those of bars, and can be seen on a dark page and on a light one.
 """
 
+import base64
+import io
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import zip_longest
+from textwrap import wrap
 from typing import Any
 
-from workbook.pages import as_cell, table, template
 from workbook.paths import DATA
 
 AMBER, GREY, RED, GREEN = "#b26a00", "#767676", "#d32f2f", "#2e7d32"
 COLOURS = {"passed": GREEN, "not attempted": GREY}
 PROSE = ("not met:", "!", " ", "next:")  # labels of lines in the course's own words
 _NAME = re.compile("(?<!`)`([^`\n]+)`(?!`)")  # in the course's own words
+WIDEST = 48  # characters of a cell in a line of text
 NAMED = 5  # failures that are named; the others are counted
-_shown: set[tuple[int, str]] = set()  # a run of a cell, what was said in it
+MOST_ROWS = 100  # of a table; a line below it says how many more there are
+_NUMBER = re.compile(r"[-+±−]?[\d.,]+( of [\d.,]+)?( ?(%|s|ms))?|–|")
+_shown: set[tuple[int, str]] = set()  # a run of a cell, what was reported in it
 
 
 def notebook() -> Any:
@@ -63,27 +70,24 @@ class Notice:
     title: str
     lines: Sequence[tuple[str, str]] = ()
     colour: str = AMBER
-    folded: tuple[str, str] | None = None  # what a reader opens: its name, a text
 
     def __repr__(self) -> str:
         lines = [self.title]
-        for label, text in [*self.lines, *filter(None, [self.folded])]:
+        for label, text in self.lines:
             if label in PROSE:
                 lines.append(f"{label} " + _NAME.sub(r"\1", text))
             else:
                 lines.append(f"  {label:<9} {text}".replace("\n", "\n" + " " * 12))
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str | None:
-        if not DATA.is_dir():  # what the notice says; it is shown as text then
-            return None
+    def _repr_html_(self) -> str:
         lines = []
         for label, text in self.lines:
             prose = label in PROSE
             lines.append((label, prose, _NAME.split(text) if prose else [text]))
         shown = template("shown.html").module.notice
-        strong = lines or self.folded or self.colour == GREEN
-        return str(shown(self.title, strong, lines, self.colour, self.folded))
+        strong = lines or self.colour == GREEN
+        return str(shown(self.title, strong, lines, self.colour))
 
 
 def as_message(report: Mapping[str, Any]) -> Notice:
@@ -128,19 +132,75 @@ class Grid:
     footer: str = ""
 
     def __repr__(self) -> str:
-        from rich.box import SIMPLE_HEAD
-        from rich.console import Console
-        from rich.table import Table as RichTable
-        from rich.text import Text
-
-        drawn = RichTable(*self.head, box=SIMPLE_HEAD)
-        for row in self.rows or [["none"]]:
-            drawn.add_row(*(Text(as_cell(cell), overflow="fold") for cell in row))
-        console = Console(color_system=None, highlight=False, force_jupyter=False)
-        with console.capture() as captured:
-            console.print(drawn)
-            console.print(Text(self.footer))
-        return captured.get().rstrip()
+        rows = [[as_cell(cell) for cell in row] for row in self.rows or [["none"]]]
+        lines = [tuple(self.head)]
+        for row in rows:
+            lines += zip_longest(*(wrap(text, WIDEST) for text in row), fillvalue="")
+        widths = [max(map(len, col)) for col in zip_longest(*lines, fillvalue="")]
+        lines.insert(1, tuple("─" * width for width in widths))
+        text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
+        return "\n".join([*text, "", self.footer]).rstrip()
 
     def _repr_html_(self) -> str:
         return table(self.head, self.rows, self.footer)
+
+
+@cache
+def _pages() -> Any:
+    from jinja2 import Environment, FileSystemLoader
+
+    options: Any = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
+    return Environment(loader=FileSystemLoader(DATA / "pages"), **options)
+
+
+def template(name: str, **known: Any) -> Any:
+    """Return a page that escapes what it shows, and knows these names."""
+    return _pages().get_template(name, globals=known)
+
+
+def table(
+    head: Sequence[object], rows: Iterable[Sequence[Any]], footer: str = ""
+) -> str:
+    """Return a table as HTML: numbers at the right, texts at the left."""
+    columns = [as_column(column) for column in zip(*rows, strict=True)]
+    numbers = [any(c) and all(map(_NUMBER.fullmatch, c)) for c in columns]
+    written = [*zip(*columns, strict=True)]
+    if more := len(written[MOST_ROWS:]):
+        footer = f"and {more:,} more rows. {footer}"
+    shown = written[:MOST_ROWS], numbers or [False] * len(head), footer
+    return str(template("shown.html").module.grid([*map(str, head)], *shown))
+
+
+def as_column(values: Sequence[Any]) -> list[str]:
+    """Return values as they are written below each other: with as many decimals."""
+    texts = [as_cell(value) for value in values]
+    if not all(isinstance(value, float) for value in values):
+        return texts
+    decimals = max(len(text.partition(".")[2]) for text in texts)
+    pairs = zip(values, texts, strict=True)
+    return [t if t == "–" else f"{value:,.{decimals}f}" for value, t in pairs]
+
+
+def as_cell(value: Any) -> str:
+    """Return a value as it is written in a table.
+
+    >>> [as_cell(value) for value in (1109, 0.12345, 2500.0, None, "a", True)]
+    ['1,109', '0.1235', '2,500', '–', 'a', 'True']
+    """
+    if value is None or value != value:
+        return "–"
+    if isinstance(value, str | bool) or not hasattr(value, "__round__"):
+        return str(value)
+    if value == round(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) >= 0.001 else f"{value:.6f}"
+
+
+def plot_html(figure: Any) -> str:
+    """Return a figure of matplotlib as HTML, for light pages and for dark ones."""
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=200, bbox_inches="tight")
+    wide = int.from_bytes(file.getvalue()[16:20])  # as a PNG says in its head
+    png = base64.b64encode(file.getvalue()).decode()
+    words = " · ".join(filter(None, (axes.get_title() for axes in figure.axes)))
+    return str(template("shown.html").module.plot(png, wide // 2, words))

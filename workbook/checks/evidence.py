@@ -87,7 +87,6 @@ def evidence(seen: Failed) -> Iterator[tuple[str, str]]:
 
 
 def _asserted(seen: Failed, result: Any) -> Iterator[tuple[str, str]]:
-    """Yield what a test wanted of something else than the result."""
     if not isinstance(seen.error, AssertionError):
         yield "but", f"what came back cannot be used: {in_words(seen.error)}"
     elif reason := _reason(seen.error):  # it says what the test saw

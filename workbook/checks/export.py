@@ -93,7 +93,6 @@ def packed() -> tuple[dict[str, str], str]:
 
 
 def _here(text: str) -> str:
-    """Return a text whose imports are of the agent's own package."""
     for room in ("lessons", "paths"):
         text = text.replace(f"workbook.{room}", f"{PACKAGE}.guards")
     return text.replace("workbook.runtime", f"{PACKAGE}.runtime")

@@ -20,11 +20,10 @@ from typing import Any
 
 from workbook.checks.catalogue import CourseError, exercises
 from workbook.checks.confine import bubblewrap, environment
-from workbook.checks.display import Grid, as_message
+from workbook.checks.display import Grid, as_message, template
 from workbook.checks.handed_in import NOTHING, Row, handed_in
 from workbook.checks.parts import keep
 from workbook.checks.process import Worker
-from workbook.pages import template
 
 FORMULA = r"^([=+\-@\t\r\n])"  # what a spreadsheet would calculate begins so
 COLUMNS = "learner notebook exercise outcome met of rule counts alike ours note problem"
@@ -117,7 +116,6 @@ def _failure(rule: object, test: object, evidence: Iterable[Any]) -> Row:
 
 
 def _compare(rows: Sequence[Row]) -> None:
-    """Note which copy counts, answers of two learners that are alike, uses of ours."""
     best, alike = {}, dict[tuple[str, ...], set[str]]()
     for row in sorted(rows, key=itemgetter("met", "attempted")):
         slug, learner = row["slug"], row["learner"]
@@ -136,13 +134,9 @@ def _compare(rows: Sequence[Row]) -> None:
 
 
 def _write_tables(rows: Sequence[Row], out: Path) -> None:
-    """Write results.csv, a row an answer, and marks.csv, a row a learner."""
-    results, marks = list[Row](), list[Row]()
-    for learner, own in groupby(sorted(rows, key=LEARNER), LEARNER):
-        answers = [*own]
-        named = [row | {"exercise": row["slug"]} for row in answers]
-        results += [{name: row[name] for name in COLUMNS.split()} for row in named]
-        counted = [row for row in answers if row["counts"]]
+    rows, marks = sorted(rows, key=LEARNER), list[Row]()
+    for learner, own in groupby(rows, LEARNER):
+        counted = [row for row in own if row["counts"]]
         met, of = (sum(row[name] for row in counted) for name in ("met", "of"))
         mark = {"learner": learner, "met": met, "of": of}
         mark["percent"] = round(100 * met / of) if of else ""
@@ -150,28 +144,28 @@ def _write_tables(rows: Sequence[Row], out: Path) -> None:
             mark[row["lesson"]] = mark.get(row["lesson"], 0) + row["met"]
         marks.append(mark)
     lessons = sorted({name for mark in marks for name in mark} - {*MARKS})
-    for name, table, head in (
-        ("results", results, COLUMNS.split()),
-        ("marks", marks, [*MARKS, *lessons]),
-    ):
-        path = out / f"{name}.csv"
-        with path.open("w", encoding="utf-8-sig", errors="replace", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(head)
-            writer.writerows(
-                [_safe(row.get(name, "")) for name in head] for row in table
-            )
+    results = [row | {"exercise": row["slug"]} for row in rows]
+    _write_table(out / "results.csv", COLUMNS.split(), results)
+    _write_table(out / "marks.csv", [*MARKS, *lessons], marks)
+
+
+def _write_table(path: Path, head: Sequence[str], rows: Iterable[Row]) -> None:
+    with path.open("w", encoding="utf-8-sig", errors="replace", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(head)
+        writer.writerows([_safe(row.get(name, "")) for name in head] for row in rows)
 
 
 def _safe(value: Any) -> Any:
-    """Return a cell that no spreadsheet calculates."""
     return re.sub(FORMULA, r"'\1", value) if isinstance(value, str) else value
 
 
 def write_pages(rows: Sequence[Row], out: Path) -> None:
     """Write a page a learner, with no other's name in it, and one without any name."""
     (out / "feedback").mkdir(exist_ok=True)
-    page = template("classroom/feedback.html", exercises=exercises(), say=as_message)
+    page = template(
+        "classroom/feedback.html", exercises=exercises(), message=as_message
+    )
     for name in {row["learner"] for row in rows}:
         file = re.sub(r"[^\w-]", "_", name)[:60]  # what any system takes for a file
         if file != name:  # or two names could be one

@@ -31,15 +31,10 @@ def read_cells(path: Path) -> list[Cell]:
     """Return the code cells of a notebook; a CourseError says why it has none."""
     try:
         cells = json.loads(path.read_text(encoding="utf-8-sig"))["cells"]
-        return [
-            Cell(
-                number,
-                "".join(each["source"]),
-                each.get("metadata", {}).get("tags", []),
-            )
-            for number, each in enumerate(cells, start=1)
-            if each["cell_type"] == "code"
-        ]
+        code = [(n, c) for n, c in enumerate(cells, 1) if c["cell_type"] == "code"]
+        tags = [cell.get("metadata", {}).get("tags", []) for _, cell in code]
+        texts = ["".join(cell["source"]) for _, cell in code]
+        return [*map(Cell, (number for number, _ in code), texts, tags)]
     except Exception as error:
         why = f"{type(error).__name__}: {error}"
         raise CourseError(f"{path.name} cannot be read as a notebook: {why}") from None
@@ -79,33 +74,24 @@ def handed_in(folder: Path, chosen: Sequence[str] = ()) -> list[Row]:
 
 
 def _named(words: Sequence[str]) -> list[str]:
-    """Return lessons by their numbers, or by whole names, such as those of labs."""
     known = catalogue.lessons()
     numbers = {slug[:2]: slug for slug, each in known.items() if not each.lab}
     for word in words:
         if word not in numbers and word not in known:
-            raise CourseError(
-                f"--lessons: {word} is none. Use its number, or its name."
-            )
+            why = f"--lessons: {word} is none. Use its number, or its name."
+            raise CourseError(why)
     return [numbers.get(word, word) for word in words]
 
 
 def _row(slug: str = "", problem: str = "", note: str = "") -> Row:
-    lesson, of = None, 0
-    if slug:
-        lesson, of = exercises()[slug].lesson, len(exercises()[slug].rules())
-    row = {
-        "lesson": lesson,
-        "slug": slug,
-        "outcome": "not attempted",
-        "met": 0,
-        "of": of,
-    }
-    return {**row, "failures": [], "note": note, "problem": problem, "text": ""}
+    exercise = exercises().get(slug)
+    row: Row = {"slug": slug, "outcome": "not attempted", "met": 0, "failures": []}
+    row["lesson"] = exercise.lesson if exercise else None
+    row["of"] = len(exercise.rules()) if exercise else 0
+    return {**row, "note": note, "problem": problem, "text": ""}
 
 
 def _rows_of(path: Path, own: Path, chosen: Collection[str]) -> list[Row]:
-    """Return a notebook's rows, with the answers or with what stands in the way."""
     text, problem, cells = "", "", list[str]()
     try:
         if not path.resolve().is_relative_to(own.parent.resolve() / own.name):
@@ -121,19 +107,16 @@ def _rows_of(path: Path, own: Path, chosen: Collection[str]) -> list[Row]:
     # The file's name tells its lesson, otherwise the functions in it do.
     lessons = {lesson for lesson in catalogue.lessons() if lesson in path.name}
     defined = {*re.findall(r"\bdef (\w+) *\(", "\n".join(cells) or text)}
-    lessons |= {
-        e.lesson for s, e in exercises().items() if s in defined and not lessons
-    }
+    known = exercises().items()
+    lessons = lessons or {each.lesson for slug, each in known if slug in defined}
     if not lessons:
         return [_row(problem=problem or NOTHING)]
     lessons &= {*chosen} or lessons
-    slugs = [slug for slug, each in exercises().items() if each.lesson in lessons]
-    rows = [_row(slug, problem) for slug in slugs]
+    rows = [_row(slug, problem) for slug, each in known if each.lesson in lessons]
     return rows if problem else [_with_answer(row, cells) for row in rows]
 
 
 def _with_answer(row: Row, cells: Sequence[str]) -> Row:
-    """Add an answer as a text; a report says why there is none."""
     try:
         return {**row, "text": _answer(cells, row["slug"])}
     except LookupError as error:

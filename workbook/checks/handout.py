@@ -16,8 +16,8 @@ from nbconvert import HTMLExporter
 from pygments.formatters import HtmlFormatter
 
 from workbook.checks.catalogue import CourseError, Lesson, exercises, lessons
+from workbook.checks.display import template
 from workbook.checks.export import whole_folder
-from workbook.pages import template
 from workbook.paths import DATA, ROOT
 
 STUB = re.compile(r"^def (\w+)\(.*?(?=^\1 = check\(\1\))", re.DOTALL | re.MULTILINE)

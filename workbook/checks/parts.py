@@ -57,10 +57,7 @@ def keep(slug: str, text: str) -> None:
 
 
 class Part:
-    """A function of your agent: yours where one is kept, otherwise ours.
-
-    Once yours breaks, ours takes over: at once, or, `in_a_run`, from the next run on.
-    """
+    """A function of your agent: yours if one is kept, until it breaks; then ours."""
 
     def __init__(self, slug: str, in_a_run: bool = False) -> None:
         self.exercise, self.in_a_run, self.calls = find(slug), in_a_run, 0
@@ -95,7 +92,6 @@ class Part:
         return self.path, self.path.stat().st_mtime_ns if self.path.exists() else 0
 
     def _yours(self) -> tuple[Function | None, str]:
-        """Return the function that is kept, or why it is not used."""
         key = self._key()
         if key not in _loaded:
             try:
@@ -107,7 +103,6 @@ class Part:
         return _loaded[key]
 
     def _called(self, function: Function, args: Any, kwargs: Any) -> Any:
-        """Call the learner's function; PartBroken for what its card does not allow."""
         exercise, file = self.exercise, str(self.path)
         try:
             result = function(*args, **kwargs)
@@ -135,28 +130,19 @@ class Parts(dict[str, Function]):
     """Parts by exercise, for a run; `line()` says whose were used."""
 
     def line(self) -> str:
-        """Say whose the parts are that were called since this was last asked.
-
-        It says nothing where the cell has said already that all of them are ours.
-        """
+        """Say whose parts were called since the last time; all ours, once a cell."""
         parts = [p for p in self.values() if isinstance(p, Part) and p.calls]
-        names = {
-            whose: [p.exercise.slug for p in parts if p.whose == whose]
-            for whose in ("yours", "ours")
-        }
-        only_ours = names["ours"] and not names["yours"]
-        known = only_ours and not once_a_cell(*names["ours"])
-        used = [f"{who}: {_named(slugs)}" for who, slugs in names.items() if slugs]
-        lines = [f"parts in this run · {'; '.join(used) or 'no part was used'}"]
-        lines = [] if known else lines
+        lines, used = list[str](), list[str]()
+        for whose in ("yours", "ours"):
+            names = [part.exercise.slug for part in parts if part.whose == whose]
+            few = ", ".join(names) if len(names) <= NAMED else f"{len(names)} parts"
+            used += [f"{whose}: {few}"] if names else []
+        if used[:1] != [f"ours: {few}"] or once_a_cell(*names):
+            lines.append(f"parts in this run · {'; '.join(used) or 'no part was used'}")
         lines += [f"{p.exercise.slug}: {p.problem}" for p in parts if p.problem]
         for each in parts:
             each.calls = 0
         return "\n".join(lines)
-
-
-def _named(slugs: list[str]) -> str:
-    return ", ".join(slugs) if len(slugs) <= NAMED else f"{len(slugs)} parts"
 
 
 def yours(slug: str) -> Part:
@@ -171,10 +157,7 @@ part = Part  # the same, and says nothing: as a kept file asks for it
 
 
 def your_parts(*slugs: str) -> Parts:
-    """Return parts by name, all that there are by default, for a run.
-
-    One that breaks ends its run in an error that names its line; the next has ours.
-    """
+    """Return parts by name, by default all, for a run; one that breaks ends it."""
     parts = {slug: Part(slug, in_a_run=True) for slug in slugs or exercises()}
     say_ours(*(slug for slug in slugs if parts[slug].whose == "ours"))
     return Parts(parts)
@@ -201,10 +184,9 @@ def fits(value: object, wanted: Any) -> bool:
 
 
 def your_agent(lesson: str | int = "") -> Grid:
-    """Return the parts that a run uses, in the order of a step, and whose each is.
+    """Return the parts, of one lesson ("05" or 5) or all, and whose each is.
 
-    An exercise is a part if its entry names a role. Shown are the parts of one lesson,
-    "05" or 5, or all; of a lesson without a part, its exercises.
+    Of a lesson without a part its exercises are shown.
     """
     number = "" if lesson == "" else f"{lesson:0>2}"
     own = [e for e in exercises().values() if e.lesson.startswith(number)]
@@ -220,21 +202,19 @@ def your_agent(lesson: str | int = "") -> Grid:
 
 
 def _by_state(slugs: list[str]) -> tuple[str, str]:
-    """Return the parts that are yours, one that broke with its reason, and the rest."""
     words = {"yours": "★ {}", "broken": "! {}, which broke"}
     states = {slug: state(slug) for slug in slugs}
     kept = [words[whose].format(s) for s, whose in states.items() if whose in words]
-    return ", ".join(kept), ", ".join(
-        s for s, whose in states.items() if whose == "ours"
-    )
+    ours = [s for s, whose in states.items() if whose == "ours"]
+    return ", ".join(kept), ", ".join(ours)
 
 
 def progress() -> Grid:
     """Return a table of the exercises, and which of them you have passed."""
     words = {"yours": "passed", "ours": "not passed yet", "broken": "passed, and broke"}
     rows = [
-        (exercise.lesson[:2], slug, exercise.title, words[state(slug)])
-        for slug, exercise in exercises().items()
+        (each.lesson[:2], slug, each.title, words[state(slug)])
+        for slug, each in exercises().items()
     ]
     done = sum(row[-1] == "passed" for row in rows)
     footer = f"{done} of {len(rows)} exercises passed, in {len(lessons())} notebooks"

@@ -7,6 +7,7 @@ answer can hold them up; the same way on every system.
 
 import atexit
 import contextlib
+import functools
 import json
 import os
 import queue
@@ -20,7 +21,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any
+from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -28,15 +30,17 @@ from workbook.checks.catalogue import CourseError, find
 from workbook.checks.evidence import place_in
 from workbook.paths import ROOT, user_cache, user_data
 
+Env = Mapping[str, str] | None
 Report = dict[str, Any]
 """slug, outcome, met and of (rules), note, and failures: rule, test, evidence."""
 
-COMPUTING_S, WAITING_S = 2.0, 15.0  # that one test may take: of a core, of time
+COMPUTING_S, WAITING_S = 2.0, 15.0  # that one test may compute, and wait
+READY_S = 60.0  # that a process may wait before it is ready
 DUMPED = b"-\n"  # what it writes below the lines that were running
-READY_S = 60.0  # that a process may take to be ready
 MEMORY_B = 2 * 2**30  # that a process may hold
 LINE_B, LINES = 2**20, 200  # of one line that it writes; that may wait to be read
 LOOK_S = 0.1  # between two looks, each of which reads a list of all processes
+IDLE_S = 0.005  # of computing between two looks: with less it may be waiting
 END_S = 2.0  # that a process has to end which writes no more
 PLACE_S = 1.0  # that it has to say which line it is in, before it is ended
 
@@ -44,17 +48,12 @@ PLACE_S = 1.0  # that it has to say which line it is in, before it is ended
 class Worker:
     """A process that tests one answer after another, until it is lost.
 
-    Args:
-        wrapper: a command before that of the process, such as bubblewrap's.
-        env: its environment; by default that of this process.
-        room: an exercise whose room is imported while nobody waits.
+    `wrapper` is a command before that of the process, such as bubblewrap's. The room of
+    the exercise `room` is imported while nobody waits.
     """
 
     def __init__(
-        self,
-        wrapper: Sequence[str] = (),
-        env: Mapping[str, str] | None = None,
-        room: str = "",
+        self, wrapper: Sequence[str] = (), env: Env = None, room: str = ""
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         variables = dict(os.environ if env is None else env, PYTHONPATH=str(ROOT))
@@ -79,11 +78,8 @@ class Worker:
         )
         self._lines: queue.Queue[bytes] = queue.Queue(LINES)  # b"" at its end
         self._places: deque[bytes] = deque(maxlen=LINES)
-        assert self._process.stdout
-        assert self._process.stderr
-        _listen(
-            self._process.stdout, lambda line: self._lines.put(line, timeout=READY_S)
-        )
+        keep = functools.partial(self._lines.put, timeout=READY_S)
+        _listen(self._process.stdout, keep)
         self._reading = _listen(self._process.stderr, self._places.append)
 
     @property
@@ -100,17 +96,19 @@ class Worker:
         mark = secrets.token_hex(8)
         job = {"slug": slug, "text": text, "tests": tests, "mark": mark}
         report: Report | None = None
-        call, why, begun_s = "", "", time.monotonic()
+        call = why = ""
         before_s: float | None = None  # computed before the test
+        last_s = waited_s = 0.0
         self._send(json.dumps(job))
         while not why:
             try:
                 line = self._lines.get(timeout=LOOK_S)
             except queue.Empty:
-                spent_s, held_b = _taken(self._process.pid)
-                before_s = spent_s if before_s is None else before_s
-                passed_s = time.monotonic() - begun_s
-                why = _over(passed_s, spent_s - before_s, held_b, report is not None)
+                spent_s, held_b, wants_core = _taken(self._process.pid)
+                if spent_s - last_s < IDLE_S and not wants_core:
+                    waited_s += LOOK_S  # on a loaded machine this is less than passed
+                before_s, last_s = before_s or spent_s, spent_s
+                why = _over(waited_s, spent_s - before_s, held_b, report is not None)
                 continue
             if not line.startswith(mark.encode()):  # an answer can write there, too
                 why = self._end()
@@ -121,7 +119,7 @@ class Worker:
                 case {"call": call}:
                     pass
                 case {"begun": report}:
-                    call, begun_s, before_s = "", time.monotonic(), None
+                    call, waited_s, before_s = "", 0.0, None
                 case {"found": found}:
                     return dict(found)
         return self._lost(report, call, text, why)
@@ -133,7 +131,6 @@ class Worker:
             self._process.stdin.flush()
 
     def _end(self) -> str:
-        """Say how it ended by itself."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=END_S)
         code = self._process.returncode
@@ -148,10 +145,9 @@ class Worker:
         until_s = time.monotonic() + PLACE_S
         while not (self.ended or DUMPED in self._places or time.monotonic() > until_s):
             time.sleep(0.02)
-        self._kill()
+        self.close()
         self._reading.join(PLACE_S)
         dump = b"".join(self._places).decode(errors="replace").strip()
-        self.close()
         if report is None:  # no answer has been looked at
             last = dump.splitlines()[-1:] or [why]
             raise CourseError(f"No test could start: {last[0]}.")
@@ -162,22 +158,19 @@ class Worker:
         report["failures"][0]["evidence"] = evidence
         return report
 
-    def _kill(self) -> None:
+    def close(self) -> None:
+        """End it, and whatever it has begun."""
         with contextlib.suppress(OSError, AttributeError):  # no groups on Windows
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
-
-    def close(self) -> None:
-        """End it, and whatever it has begun."""
-        self._kill()
         with contextlib.suppress(OSError):
             assert self._process.stdin
             self._process.stdin.close()
         self._folder.cleanup()
 
 
-def _listen(stream: IO[bytes], hand_on: Callable[[bytes], object]) -> threading.Thread:
+def _listen(stream: Any, hand_on: Callable[[bytes], object]) -> threading.Thread:
     """Hand on each line, then b""; of a line without an end only its beginning."""
 
     def read() -> None:
@@ -191,29 +184,34 @@ def _listen(stream: IO[bytes], hand_on: Callable[[bytes], object]) -> threading.
     return thread
 
 
-def _over(passed_s: float, computed_s: float, held_b: int, begun: bool) -> str:
-    """Say which limit of a test is passed, or nothing."""
+def _over(waited_s: float, computed_s: float, held_b: int, begun: bool) -> str:
     most_s = WAITING_S if begun else READY_S
     if begun and computed_s > COMPUTING_S:
         return f"not finished after {COMPUTING_S:g} seconds of computing"
-    if passed_s > most_s:
+    if waited_s > most_s:
         return f"not finished after {most_s:g} seconds"
     if held_b > MEMORY_B:
         return f"it took more than {MEMORY_B // 2**30} GB of memory"
     return ""
 
 
-def _taken(pid: int) -> tuple[float, int]:
-    """Return the seconds of computing and the bytes of a process and its children."""
-    total_s, held_b = 0.0, 0
+def _taken(pid: int) -> tuple[float, int, bool]:
+    """Return what a process and its children took: seconds of a core, and bytes.
+
+    And whether a thread of theirs could go on if it had a core, as Linux says.
+    """
+    total_s, held_b, wants_core = 0.0, 0, False
     with contextlib.suppress(psutil.Error):
         process = psutil.Process(pid)
         for each in [process, *process.children(recursive=True)]:
-            with contextlib.suppress(psutil.Error):
+            with contextlib.suppress(psutil.Error, OSError):
                 times = each.cpu_times()
                 total_s += times.user + times.system
                 held_b += each.memory_info().rss
-    return total_s, held_b
+                for thread in Path(f"/proc/{each.pid}/task").glob("*/stat"):
+                    state = thread.read_bytes().rpartition(b") ")[2][:1]
+                    wants_core |= state in (b"R", b"D")
+    return total_s, held_b, wants_core
 
 
 _spare: list[Worker] = []
@@ -221,10 +219,7 @@ _spare: list[Worker] = []
 
 
 def tested(slug: str, text: str) -> Report:
-    """Return what is found of an answer, in a process of its own.
-
-    Another one is begun for the next, unless many share this machine.
-    """
+    """Return what is found of an answer, in a process of its own."""
     worker = _spare.pop() if _spare else Worker()
     if worker.ended:  # it was idle for too long
         worker.close()
@@ -233,7 +228,7 @@ def tested(slug: str, text: str) -> Report:
         return worker.test(slug, text, str(find(slug).tests_path))
     finally:
         worker.close()
-        if not os.environ.get("WORKBOOK_SHARED"):
+        if not os.environ.get("WORKBOOK_SHARED"):  # many are on this machine
             _spare.append(Worker(room=slug))
 
 

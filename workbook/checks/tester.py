@@ -1,7 +1,7 @@
 """The process that `process.Worker` talks to: `python -m workbook.checks.tester ROOM`.
 
 It takes answers from stdin, a line of JSON each, runs pytest once on each, and writes
-a line on stdout before each test, with what holds if it is never heard of again.
+a line on stdout before each test: the report that holds if it never returns.
 """
 
 import builtins
@@ -85,12 +85,12 @@ def main(room: str) -> None:
     faulthandler.enable(places)  # a crash writes its line
     jobs: queue.Queue[bytes] = queue.Queue()
     threading.Thread(target=_read, args=(requests, jobs, places), daemon=True).start()
-    with contextlib.suppress(Exception):  # of a room there is nothing to say yet
+    with contextlib.suppress(Exception):  # its first answer reports a broken room
         find(room).function()
     settings.load_profile("workbook-check")
     while job := json.loads(jobs.get(timeout=IDLE_S)):
-        say = functools.partial(_write, out, job.pop("mark"))
-        say(**_tested(say=say, **job))
+        send = functools.partial(_write, out, job.pop("mark"))
+        send(**_tested(send=send, **job))
 
 
 def _write(out: int, mark: str, **what: Any) -> None:
@@ -100,7 +100,6 @@ def _write(out: int, mark: str, **what: Any) -> None:
 
 
 def _read(requests: Any, jobs: "queue.Queue[bytes]", places: int) -> None:
-    """Hand on each job, say where it stands when asked, end when nobody is there."""
     for line in requests:
         if line == b"where\n":
             faulthandler.dump_traceback(places)
@@ -115,15 +114,14 @@ def _refuse(*_: object) -> str:
 
 
 def _tested(
-    slug: str, text: str, tests: str, say: Callable[..., None]
+    slug: str, text: str, tests: str, send: Callable[..., None]
 ) -> dict[str, Any]:
-    """Return what is found of an answer, or why its tests cannot run."""
     exercise, file = find(slug), f"<{slug}>"
     tests = tests or str(exercise.tests_path)
     failure: dict[str, Any] = {"rule": CANNOT_RUN, "test": "", "evidence": []}
     report = {"slug": slug, "met": 0, "of": len(exercise.rules()), "note": ""}
     report |= {"outcome": "your code raised", "failures": [failure]}
-    say(begun=report)
+    send(begun=report)
     try:
         function = as_module(slug, text, file)
         if own := OWN_EQUALITY.search(text):
@@ -133,7 +131,7 @@ def _tested(
         if place := error_place(error, file):
             failure["evidence"].append(("at", place))
         return {"found": report}
-    run = Run(exercise, function, say)
+    run = Run(exercise, function, send)
     for name, module in [*sys.modules.items()]:  # data that another answer changed
         if getattr(module, "__file__", None) == tests:
             del sys.modules[name]
@@ -163,10 +161,8 @@ def fixtures(**subjects: Callable[[], Callable[..., Any]]) -> ModuleType:
 class Run:
     """The pytest plugin of one run: an exercise's tests, the function, the failures."""
 
-    def __init__(
-        self, exercise: Exercise, function: Callable[..., Any], say: Callable[..., None]
-    ) -> None:
-        self.exercise, self.function, self.say = exercise, function, say
+    def __init__(self, exercise: Exercise, function: Any, send: Any) -> None:
+        self.exercise, self.function, self.send = exercise, function, send
         self.rules: dict[str, list[str]] = {}
         self.begun: set[str] = set()
         self.failures: dict[str, dict[str, Any]] = {}  # the first of each rule
@@ -182,7 +178,6 @@ class Run:
         self.watched = functools.wraps(function)(lambda *a, **k: self._call(a, k))
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function, and keep what it is given and what it does."""
         names = [*inspect.signature(self.function).parameters]
         given = [*zip(names, args, strict=False), *kwargs.items()]
         before = {name: plain(value) for name, value in given}
@@ -191,7 +186,7 @@ class Run:
         call = Call(f"{self.exercise.slug}({', '.join(texts)})")
         self.calls.append(call)
         self.count += 1
-        self.say(call=call.text)
+        self.send(call=call.text)
         printed = io.StringIO()
         out, err = contextlib.redirect_stdout, contextlib.redirect_stderr
         try:
@@ -236,7 +231,7 @@ class Run:
         self.begun.add(name)
         never = {"rule": self.rules[name][0], "test": name, "evidence": []}
         report = self.report({name: never})
-        self.say(begun=report | {"outcome": "your code raised"})
+        self.send(begun=report | {"outcome": "your code raised"})
         self.calls.clear()
         self.compared, self.wanted = None, ""
         # pytest's own explanation compares line by line: minutes, for a megabyte.
