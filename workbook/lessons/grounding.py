@@ -288,7 +288,7 @@ def grounding(memory: Memory | None = None) -> list[Guard]:
     rows = [
         Transition(State.THINK, "final_answer", VERIFY, "is it true?"),
         Transition(VERIFY, "supported", State.DONE, "the evidence says so"),
-        Transition(VERIFY, UNSUPPORTED, State.OBSERVE, "tell it what is not shown"),
+        Transition(VERIFY, UNSUPPORTED, State.OBSERVE, "the model reads which claims"),
         Transition(VERIFY, "unanswerable", REFUSED, why_refused),
         *exits(VERIFY),
     ]

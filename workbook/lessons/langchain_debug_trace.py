@@ -73,7 +73,7 @@ def head(events: Iterable[TraceEvent]) -> list[str]:
 
 
 def label(event: TraceEvent) -> str:
-    """Return what an event's arrow says: its text, short, escaped for Mermaid."""
+    """Return the label of an event's arrow: its text, short, escaped for Mermaid."""
     match event:
         case {"kind": "model_request", "prompt": new, "kept": kept}:
             unit = "characters" if isinstance(new, str) else "messages"

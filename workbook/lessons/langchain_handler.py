@@ -4,15 +4,13 @@ LangChain calls a callback handler for each chain, model and tool that starts or
 with its run id and that of the run around it. Nothing of LangChain is patched.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import (
-    AIMessage,
     BaseMessage,
     convert_to_messages,
     convert_to_openai_messages,
@@ -29,17 +27,15 @@ FIRST = {"llm/start": "first prompt", "llm/end": "turn", "tool/start": "tool"}
 
 
 class TraceHandler(BaseCallbackHandler):
-    """Writes one run of any LangChain agent or chain: `TraceHandler(journal.emit)`.
+    """Writes one run of any agent on a chat model: `TraceHandler(journal.emit)`.
 
     What happens inside a tool has that tool's `tool_call` as its `parent`.
     """
 
     raise_error = True  # an event that cannot be written ends the run
 
-    def __init__(
-        self, emit: Emit, *, engine: str = "langchain", tools: Sequence[str] = ()
-    ) -> None:
-        self._emit, self._about = emit, {"engine": engine, "tools": list(tools)}
+    def __init__(self, emit: Emit, tools: Sequence[str] = ()) -> None:
+        self._emit, self._about = emit, {"engine": "langchain", "tools": [*tools]}
         self._begun = self._ended = False
         self._around: dict[UUID, UUID | None] = {}  # a run, and the one around it
         self._seqs: dict[UUID, int] = {}  # of the events of tools that were called
@@ -81,18 +77,13 @@ class TraceHandler(BaseCallbackHandler):
         if self._around.get(about["run_id"]) is None:
             self.finish(None, error)
 
-    def on_llm_start(self, serialized: Any, prompts: list[str], **about: Any) -> None:
-        self._request(prompts[0], about)
-
     def on_chat_model_start(
         self, serialized: Any, messages: list[list[BaseMessage]], **about: Any
     ) -> None:
-        self._request(prompt_of(messages[0], about["invocation_params"]), about)
-
-    def _request(self, prompt: Any, about: Mapping[str, Any]) -> None:
         self._enter(about)
-        stop = list(about["invocation_params"].get("stop") or ())
-        inside = self._inside(about["run_id"])
+        asked = about["invocation_params"]
+        stop, inside = list(asked.get("stop") or ()), self._inside(about["run_id"])
+        prompt = prompt_of(messages[0], asked)
         self._emit(Kind.MODEL_REQUEST, prompt=prompt, stop=stop, **inside)
 
     def on_llm_end(self, response: LLMResult, **about: Any) -> None:
@@ -107,7 +98,6 @@ class TraceHandler(BaseCallbackHandler):
             self._end = "EXHAUSTED", "max_iterations"
 
     def on_tool_start(self, serialized: Any, input_str: str, **about: Any) -> None:
-        self._enter(about)
         tool, arguments = serialized["name"], about.get("inputs")
         action, self._action = self._action, None
         if tool == "_Exception":
@@ -149,19 +139,6 @@ class TraceHandler(BaseCallbackHandler):
         return {}
 
 
-@contextmanager
-def recorded(
-    emit: Emit, question: str, engine: str, tools: Sequence[Any]
-) -> Iterator[TraceHandler]:
-    """Write what is raised as the end of the run, even before the run began."""
-    handler = TraceHandler(emit, engine=engine, tools=[tool.name for tool in tools])
-    try:
-        yield handler
-    except (Exception, KeyboardInterrupt) as error:
-        handler.begin(question)
-        handler.finish(None, error)
-
-
 # What LangChain's objects hold
 
 
@@ -173,7 +150,7 @@ def prompt_of(messages: Sequence[BaseMessage], about: Mapping[str, Any]) -> Any:
 
 
 def text_of(value: Any) -> str:
-    """Return what a tool returned, or a message says, as text."""
+    """Return the result of a tool, or of a message, as text."""
     return str(value.text) if isinstance(value, BaseMessage) else str(value)
 
 
@@ -187,10 +164,10 @@ def words_of(value: Any, name: str, place: int) -> str:
 
 
 def response_of(result: LLMResult) -> Response:
-    """Return what a model of LangChain's responded, as a `Response`."""
-    generation = result.generations[0][0]
-    message = getattr(generation, "message", None) or AIMessage(generation.text)
-    spent: Any = message.usage_metadata or {}
+    """Return what a chat model of LangChain's responded, as a `Response`."""
+    generation: Any = result.generations[0][0]
+    message = generation.message
+    spent = message.usage_metadata or {}
     cached = spent.get("input_token_details", {}).get("cache_read", 0)
     usage = Usage(spent.get("input_tokens", 0), spent.get("output_tokens", 0), cached)
     calls = [ToolRequest(c["name"], c["args"], c["id"]) for c in message.tool_calls]

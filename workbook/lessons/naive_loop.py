@@ -16,7 +16,7 @@ from workbook.runtime.journal import Emit, Journal
 from workbook.runtime.model import Model, Request, Response
 from workbook.runtime.tools import Tool
 from workbook.runtime.trace import Kind, Trace
-from workbook.runtime.turns import Action, Final, Turn, parse_turn, split_turn, to_dict
+from workbook.runtime.turns import Action, Final, parse_turn, split_turn, to_dict
 
 TextTools = Mapping[str, Callable[[str], object]]
 """Tools by name, each a function of one text."""
@@ -64,19 +64,14 @@ def count_tokens_sent(first: int, growth: int, turns: int) -> int:
 
 
 def reading_loop(
-    model: Model,
-    tools: TextTools,
-    question: str,
-    *,
-    parse: Callable[[str], Turn] = parse_turn,
-    history: Callable[..., str] = build_history,
-    instructions: str = "",
+    model: Model, tools: TextTools, question: str, *, instructions: str = ""
 ) -> str:
     """Run the loop with a parser; only what was read of a turn stays in the history."""
     steps: list[tuple[str, str]] = []
     while True:
-        reply = model.complete(history(question, steps, instructions=instructions)).text
-        turn = parse(reply)
+        prompt = build_history(question, steps, instructions=instructions)
+        reply = model.complete(prompt).text
+        turn = parse_turn(reply)
         if isinstance(turn, Final):
             return turn.answer
         if isinstance(turn, Action):

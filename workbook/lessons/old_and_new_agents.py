@@ -18,7 +18,7 @@ from langchain_core.tools import Tool as TextTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from workbook.lessons.langchain_debug_trace import write_math_block
-from workbook.lessons.langchain_handler import prompt_of, recorded
+from workbook.lessons.langchain_handler import TraceHandler, prompt_of
 from workbook.lessons.naive_loop import FailedText, trusting_function, trusting_result
 from workbook.paths import DATA
 from workbook.runtime.calls import as_json
@@ -146,21 +146,24 @@ def classic_agent(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
     return initialize_agent(adapted, langchain_model(model), agent=kind, **options)
 
 
-def graph_agent(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
+def graph_agent(model: Any, tools: Sequence[AnyTool]) -> Any:
     """Return today's agent, `create_agent`: a graph of a model that calls functions."""
     from langchain.agents import create_agent
 
-    adapted = [to_langchain(tool) for tool in tools]
-    return create_agent(langchain_model(model), adapted, **options)
+    return create_agent(langchain_model(model), [*map(to_langchain, tools)])
 
 
 def run_classic(
     model: Any, tools: Sequence[AnyTool], question: str, *, emit: Emit, **options: Any
 ) -> None:
     """Run `classic_agent` and write its events; what is raised is the run's end."""
-    with recorded(emit, question, "langchain", tools) as handler:
+    handler = TraceHandler(emit, [tool.name for tool in tools])
+    try:
         agent = classic_agent(model, tools, **{"max_iterations": 12, **options})
         agent.invoke({"input": question}, config={"callbacks": [handler]})
+    except (Exception, KeyboardInterrupt) as error:  # even before the run began
+        handler.begin(question)
+        handler.finish(None, error)
 
 
 # Stop words

@@ -17,6 +17,7 @@ from workbook.lessons.react_prompting import (
     Exemplar,
     Method,
     PaperStep,
+    exact_match,
     label_of,
     matches_any,
     normalize_answer,
@@ -135,7 +136,7 @@ def experiment(
     exemplars: Sequence[Exemplar],
     world: Callable[[Any], World],
     *,
-    is_right: Callable[[str, str], bool] | None = None,
+    is_right: Callable[[str, str], bool] = exact_match,
     prompts: Mapping[str, Callable[..., str]] = {},
     **options: Any,
 ) -> list[dict[str, Any]]:

@@ -189,11 +189,10 @@ def same_number(answer: str, gold: str) -> bool:
 def matches_any(
     answer: str | None,
     golds: Iterable[str],
-    is_right: Callable[[str, str], bool] | None = None,
+    is_right: Callable[[str, str], bool] = exact_match,
 ) -> bool:
     """Return whether an answer was given and is one of the accepted ones."""
-    same = is_right or exact_match
-    return bool(answer) and any(same(answer or "", gold) for gold in golds)
+    return bool(answer) and any(is_right(answer or "", gold) for gold in golds)
 
 
 # Sums in words, and the world in which each of them may be answered.

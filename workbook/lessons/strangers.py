@@ -21,6 +21,7 @@ from workbook.runtime.calls import Effect, ErrorKind, ToolFailure, clip, to_json
 from workbook.runtime.tools import ContractError, Tool
 
 T = TypeVar("T")
+NOT_DESCRIBED = "Its server does not say what it does."
 UNSURE = "Go on without it. What it had not answered may have had its effect."
 MOST_TOOLS, MOST_CHARS, MOST_SCHEMA_CHARS = 100, 1_000, 10_000
 ELSEWHERE = "$ref", "allOf", "anyOf", "oneOf"  # at the top: no model's API takes them
@@ -64,6 +65,8 @@ class McpServer:
             self._errors = opened(TemporaryFile("w+", errors="replace"))
             # A loop in a thread of its own: in a notebook one is running in this.
             self._portal = opened(start_blocking_portal())
+            # A request that Ctrl-C has left behind is cancelled, not waited for.
+            self._opened.callback(self._portal.call, self._portal.stop, True)
             live = self._portal.wrap_async_context_manager
             process = stdio_client(StdioServerParameters(**about), self._errors)
             self._session = opened(live(ClientSession(*opened(live(process)))))
@@ -123,9 +126,7 @@ def from_mcp(
     from mcp import types
 
     listed, tools, server.left_out = server.ask(_listed), dict[str, Tool](), {}
-    names = [
-        str(each.get("name") if isinstance(each, dict) else each) for each in listed
-    ]
+    names = [str(e.get("name") if isinstance(e, dict) else e) for e in listed]
     if unknown := {*reads} - {*names}:
         raise ValueError(f"{server.name} has no {sorted(unknown)}; it has {names}")
     others = {name.casefold() for name in taken}
@@ -176,15 +177,11 @@ def contract(
 
     name = re.sub(r"[^A-Za-z0-9_-]", "_", listed.name) or "tool"
     name = f"{server.name}_{name}" if name.casefold() in taken else name
-    about = (
-        listed.description or ""
-    ).strip() or "Its server does not say what it does."
+    about = (listed.description or "").strip() or NOT_DESCRIBED
     if len(about) > MOST_CHARS:
         about = f"{about[:MOST_CHARS]}… (cut: {len(about):,} characters)"
     schema = {**listed.inputSchema, "additionalProperties": False}
-    problems = [
-        f"its arguments are in {word!r}" for word in ELSEWHERE if word in schema
-    ]
+    problems = [f"its arguments are in {w!r}" for w in ELSEWHERE if w in schema]
     if (size := len(to_json(schema))) > MOST_SCHEMA_CHARS:
         problems = [f"its schema has {size:,} characters"]
     if problems:

@@ -65,7 +65,7 @@ def lint_description(tool: Tool) -> list[str]:
         "limit is not named": not all(_names(text, limit) for limit in limits),
         "no right example": not RIGHT.search(text),
         "no wrong example": not WRONG.search(text),
-        "one value per call is not said": is_single and not ONE_A_CALL.search(text),
+        "'one value per call' is missing": is_single and not ONE_A_CALL.search(text),
         "no unit": not all(
             UNIT.search(f"{text} {part.get('description', '')}") for part in quantities
         ),
@@ -160,7 +160,7 @@ def single_number(tool: Tool) -> Mapping[str, Any] | None:
 
 
 def asks_for(question: str, tool: Tool) -> bool:
-    """Tell whether a word of the tool, or a number for it, is in the question."""
+    """Return whether a word of the tool, or a number for it, is in the question."""
     words = (rf"(?<![a-z]){re.escape(w)}" for w in tool.asked_by if w[0].isalnum())
     found = any(re.search(word, _plain(question), re.IGNORECASE) for word in words)
     return found or bool(asked_numbers(question, tool))

@@ -134,11 +134,11 @@ def taint(
     """
     T, S = Transition, State  # noqa: N806
     rows = [
-        T(S.THINK, "final_answer", ADDRESS, "has it an address?"),
-        T(ADDRESS, "allowed", then, "it has none that may not be given"),
-        T(ADDRESS, "answer_denied", S.OBSERVE, "tell the model which one"),
+        T(S.THINK, "final_answer", ADDRESS, "does the answer contain an address?"),
+        T(ADDRESS, "allowed", then, "every address in it is allowed"),
+        T(ADDRESS, "answer_denied", S.OBSERVE, "the model reads which one"),
         T(ADDRESS, "approved", then, "a person has seen the address"),
-        T(ADDRESS, "rejected", S.OBSERVE, "tell the model why not"),
+        T(ADDRESS, "rejected", S.OBSERVE, "the model reads why not"),
         T(ADDRESS, "suspended", SUSPENDED, "nobody answers now"),
         *exits(ADDRESS),
     ]
@@ -175,13 +175,9 @@ def _taint_of(run: Run) -> Taint:
         on, begun = run.settings["taint"], Taint()
         run.notes["taint"] = begun
         if on["fence"]:
-            about = {
-                "who": "taint",
-                "what": "fence",
-                "why": "each run has its own nonce",
-            }
-            new = lambda: about | {"nonce": secrets.token_hex(8)}  # noqa: E731
-            begun.nonce = run.journal.receive("decision", new)["nonce"]
+            why, nonce = "each run has its own nonce", secrets.token_hex(8)
+            new = {"who": "taint", "what": "fence", "why": why, "nonce": nonce}
+            begun.nonce = run.journal.receive("decision", lambda: new)["nonce"]
         begun.is_order = bool(_screen(run, run.question))
         found = [*on["labels"], *[OUTSIDE] * begun.is_order]
         _add(run, found, "it begins with the question and its tools")

@@ -91,11 +91,11 @@ def find_facts(model: Any) -> Iterator[Row]:
             group = facts[first : first + 5]
             placed = group[turn:] + group[:turn]
             pairs = zip(placed, fillers, strict=True)
-            told = [f"{fact['same']} {fact['it']}.\n{text}.\n" for fact, text in pairs]
+            known = [f"{fact['same']} {fact['it']}.\n{text}.\n" for fact, text in pairs]
             for place, words in product(PLACES, WORDS):
                 fact = placed[place - 1]
-                asked = f"{''.join(told)}\nIn short: {fact[words]}"
-                said = model.complete(asked, stop=["\n"]).text
+                asked = f"{''.join(known)}\nIn short: {fact[words]}"
+                reply = model.complete(asked, stop=["\n"]).text
                 row = {"fact": fact["same"], "place": place, "words": words}
-                yield row | {"found": fact["it"] in said}
+                yield row | {"found": fact["it"] in reply}
                 tick()

@@ -105,7 +105,7 @@ def new_ledger() -> Ledger:
 
 
 def agent(path: Path, answers: str = "", dies_at: object = "") -> str:
-    """Run the program PAYING, which says what it gets; return what it prints."""
+    """Run the program PAYING, which prints what it gets; return what it prints."""
     command = [sys.executable, str(PAYING), str(path), answers, str(dies_at)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.stdout.strip() or done.stderr.strip().rpartition("\n")[2]

@@ -152,7 +152,7 @@ def my_guard(call: ToolCall, observed: Sequence[Observation]) -> str | None:
     known = [float(number) for number in re.findall(r"\d+\.\d+", told)]
     if call.name != "Convert" or call.arguments["rate"] in known:
         return None
-    return "no tool has told you this rate, look it up"
+    return "no tool has returned this rate: look it up"
 
 
 def my_story(dice: Random, danger: bool) -> Story:

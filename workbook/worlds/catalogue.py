@@ -1,7 +1,7 @@
 """Every tool of the workbook by name, and the worlds with their tasks.
 
 What a tool promises is in `data/worlds/tools.toml`. A module of this room that has
-tools says so: `TOOLS = {"Pay": make}`, where `make()` returns a list of tools. Those
+tools lists them: `TOOLS = {"Pay": make}`, where `make()` returns a list of tools. Those
 that are made together share a state.
 """
 

@@ -50,7 +50,7 @@ def serve(answer: Callable[[dict[str, Any]], tuple[int, bytes]]) -> Iterator[Ser
             asked.append(body)
             status, reply = answer(body)
             kind = "text/event-stream" if body.get("stream") else "application/json"
-            with suppress(OSError):  # nobody waits for it any more
+            with suppress(OSError):  # the client has closed the connection
                 self.send_response(status)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(reply)))

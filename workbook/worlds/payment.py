@@ -31,7 +31,7 @@ class Payments:
 
     def __init__(self, path: Path | str = ":memory:") -> None:
         options: Any = {"isolation_level": None, "check_same_thread": False}
-        self.db = sqlite3.connect(path, **options)
+        self.db = sqlite3.connect(path, timeout=60, **options)
         self.db.execute("CREATE TABLE IF NOT EXISTS paid (payee, cents, currency, ref)")
 
     @property

@@ -1,7 +1,7 @@
 """Search over our articles (SQLite's FTS5 and its BM25), and on the web.
 
 The web backends are rows of `data/worlds/search.toml`, asked one after the other.
-What a page says is data: it is cut and handed on.
+The text of a page is data: it is cut and passed on.
 """
 
 import html
@@ -93,7 +93,7 @@ def bundled_search() -> LocalSearch:
 
 
 def idf(articles: int, holding: int) -> float:
-    """Return how much a term says, by https://sqlite.org/fts5.html#the_bm25_function."""
+    """Return a term's idf, as in https://sqlite.org/fts5.html#the_bm25_function."""
     return max(math.log((articles - holding + 0.5) / (holding + 0.5)), 1e-6)
 
 
@@ -131,13 +131,13 @@ def snippet(text: str, terms: Sequence[str], width: int = 300) -> str:
     return clip(text[text.index(best) :].strip(), width).replace(" …", "…")
 
 
-def _tool(of: str, search: Callable[..., list[Document]], **more: Any) -> Tool:
+def _tool(of: str, search: Callable[..., list[Document]]) -> Tool:
     def run(query: str, k: int = 3) -> dict[str, Any]:
         found = [each._asdict() for each in search(query, k)]
         shown = [{k: v for k, v in each.items() if v != ""} for each in found]
         return {"results": shown}
 
-    return contract(of, run, **more)
+    return contract(of, run)
 
 
 def wiki_search() -> Tool:
@@ -145,22 +145,20 @@ def wiki_search() -> Tool:
     return _tool("WikiSearch", bundled_search().search)
 
 
-def backend_search(row: Mapping[str, Any], client: Any = None) -> Tool:
-    """Return the search of one backend, as `WebSearch` asks it."""
-    search = partial(_ask, row, client=client)
-    return _tool("WebSearch", search, name=f"{row['name']}Search")
-
-
 def web_search(client: Any = None, sleep: Any = time.sleep) -> Tool:
-    """Return the tool `WebSearch`: it says who was asked, who failed, and why.
+    """Return the tool `WebSearch`: it reports which backends failed, and why.
 
     `client` is an `httpx.Client`; without one, requests go to the network.
     """
 
     def run(query: str, k: int = 3) -> dict[str, Any]:
         tried: list[dict[str, Any]] = []
-        for tool in [*(backend_search(row, client) for row in BACKENDS), wiki_search()]:
-            again, about = with_backoff(tool, attempts=2, sleep=sleep), tool.name
+        searches: dict[str, Any] = {
+            r["name"]: partial(_ask, r, client) for r in BACKENDS
+        }
+        for name, search in {**searches, "Wiki": bundled_search().search}.items():
+            tool = _tool("WebSearch", search)
+            again, about = with_backoff(tool, attempts=2, sleep=sleep), f"{name}Search"
             try:
                 found = again.run(query=query, k=k)["results"]
                 tried.append({"backend": about, "found": len(found)})
@@ -169,14 +167,12 @@ def web_search(client: Any = None, sleep: Any = time.sleep) -> Tool:
             except ToolFailure as failure:
                 why = asdict(failure.error)
                 tried.append({"backend": about, "error": why.pop("kind"), **why})
-        return {"results": found, "backend": tool.name, "tried": tried}
+        return {"results": found, "backend": about, "tried": tried}
 
     return contract("WebSearch", run)
 
 
-def _ask(
-    row: Mapping[str, Any], query: str, k: int, client: Any = None
-) -> list[Document]:
+def _ask(row: Mapping[str, Any], client: Any, query: str, k: int) -> list[Document]:
     import httpx
 
     def failure(kind: str, what: str, hint: str, can_pass: bool = False) -> ToolFailure:

@@ -25,12 +25,11 @@ from workbook.worlds.catalogue import contract
 
 NAME = re.compile(r"\w[\w-]{0,49}(\.\w{1,9})?")  # of a file
 SHOWN_BYTES = 4_000  # of what the tests print, the last ones
+TESTS_S = 30  # after which the tests are stopped
 
 
 class Workspace:
     """A folder as an agent sees it: a copy of the sample, which goes with it."""
-
-    tests_s = 20.0  # after which its tests are stopped
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp()).resolve()
@@ -44,7 +43,7 @@ class Workspace:
             contract("list_files", self.list_files),
             contract("read_file", self.read_file),
             contract("write_file", self.write_file, **known),
-            contract("run_tests", self.run_tests, timeout_s=self.tests_s + 10),
+            contract("run_tests", self.run_tests),
         ]
 
     def list_files(self) -> dict[str, Any]:
@@ -102,9 +101,9 @@ class Workspace:
             start_new_session=True,
         )
         try:
-            return process.wait(self.tests_s)
+            return process.wait(TESTS_S)
         except subprocess.TimeoutExpired:
-            message = f"the tests were stopped after {self.tests_s:g} s."
+            message = f"the tests were stopped after {TESTS_S} s."
             hint = "Look for an endless loop."
             raise ToolFailure("too_slow", message, hint=hint) from None
         finally:

@@ -124,7 +124,7 @@ def short(text: str) -> str:
 def in_words(ended: RunResult, path: Path, resume: str) -> str:
     """Say how a run ended that has no answer, and what can be done."""
     if ended.state == "SUSPENDED":
-        return f"It waits for your yes or no. To be asked: {resume}"
+        return f"It waits for your approval. To be asked: {resume}"
     hint = ""
     if ended.state == "EXHAUSTED":
         hint = "That limit is in config.toml, [limits]; then: "

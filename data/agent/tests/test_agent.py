@@ -170,12 +170,12 @@ def test_it_mends_a_folder_after_a_yes(agent, tmp_path):
         [call("read_file", {"path": "double.py"}, "c")],
         [call("edit_file", edit, "d")],
         [call("run_tests", {}, "e")],
-        "It is mended.",
+        "It is fixed.",
     )
     with endpoint(*turns) as server:
         ask = ["--model", "fake", "--folder", place, "Fix the failing test."]
         done = agent(*ask, url=server.url, typed="yes\n")
-    assert (done.returncode, done.stdout) == (0, "It is mended.\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "It is fixed.\n"), done.stderr
     assert "-    return n + n + 1\n+    return n + n\n" in done.stderr
     assert (place / "double.py").read_text() == BUG.replace(" + 1", "")
     passed = [json.loads(server.asked[n]["messages"][-1]["content"]) for n in (1, 4)]
