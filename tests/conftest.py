@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 TESTS = Path(__file__).parent
 # What takes longest, first; to measure, last.
@@ -19,14 +20,17 @@ PLACES = {"browser": 0, "checks": 2, "test_exercises.py": 2, "benchmarks": 4}
 # of each process that reads one.
 sys.modules.setdefault("rfc3987_syntax", None)
 
+settings.register_profile("suite", deadline=None)  # a loaded core is not slow code
+settings.load_profile("suite")
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a suite in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # tests of Ctrl-C need it
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    """One more than there are cores: one waits for a browser most of the time."""
-    return (os.cpu_count() or 1) + 1
+    """Two more than there are cores: tests wait for browsers, kernels and processes."""
+    return (os.cpu_count() or 1) + 2
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -42,7 +46,9 @@ def pytest_xdist_make_scheduler(config, log):
             file = nodeid.partition("::")[0]
             if file.startswith("tests/browser/"):
                 return "a browser for lessons" if "lesson" in file else "a browser"
-            return nodeid if file.startswith("tests/notebooks/") else file
+            if file.startswith(("tests/notebooks/", "tests/test_exercises")):
+                return nodeid.partition("[")[0] if "exercises" in file else nodeid
+            return file
 
     config.option.loadscopereorder = False  # what takes longest comes first
     return Scheduling(config, log)

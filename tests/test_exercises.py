@@ -1,96 +1,177 @@
-"""What must hold for every exercise in data/exercises/."""
+"""What must hold for every exercise in data/exercises/.
 
-from dataclasses import replace
+An exercise that is solved as it ships, has an empty hint, or is never checked by its
+notebook fails the build.
+"""
 
+import ast
+import html
+import inspect
+import runpy
+from functools import cache
+
+import nbformat
 import pytest
 
-from tests import exercise_rules as rules
-from workbook.checks.catalogue import exercises, find, lessons
+from tests.learner import report_on
+from workbook.checks.answer import answer_in, to_python
+from workbook.checks.catalogue import ROOT, exercises, lessons
+from workbook.checks.display import as_message
+from workbook.checks.handed_in import read_cells
 from workbook.paths import DATA
 
+WRONG_ANSWERS = ROOT / "tests" / "wrong_answers"
+CELL_LINES = 15
+# Their wrong answers take as long as those of all others.
+LONG = {"my_agent", "safe_eval", "find_cycle", "consensus", "run_in_parallel"}
+SOONER = [
+    pytest.param(slug, marks=[pytest.mark.in_ci] * (slug in LONG))
+    for slug in exercises()
+]
+each = pytest.mark.parametrize("slug", exercises())
 
-def assert_no_breach(breaches):
-    found = "\n".join(breaches)
-    assert not found, found
+
+def report_of(exercise, text):
+    """Return what the exercise's tests find of an answer."""
+    return report_on(exercise.slug, text, str(exercise.tests_path))
 
 
-EXERCISES = pytest.mark.parametrize("slug", exercises())
+@cache
+def read(path):
+    return nbformat.read(path, as_version=4).cells
 
 
-@EXERCISES
-def test_what_is_written_is_complete(slug):
-    """entry, stub, card, hints and the cell behind have all that `exercise_rules` asks
+def cells_of(exercise):
+    """Return a notebook's cells, and the place of the one that has the stub."""
+    cells = read(lessons()[exercise.lesson].notebook)
+    stub = f"def {exercise.slug}("
+    (place,) = [
+        n for n, c in enumerate(cells) if c.cell_type == "code" and stub in c.source
+    ]
+    return cells, place
 
-    A goal, a title and three hints; a typed stub that is checked; each rule that is
-    tested, on the card; a third hint with one gap; and the learner's function at work
-    at once.
-    """
+
+@each
+def test_its_entry_is_complete(slug):
+    """Three hints that say something, a goal, a title, figures in their range"""
     exercise = exercises()[slug]
-    breaches = [*rules.entry(exercise), *rules.last_hint(exercise)]
-    for rule in (rules.notebook, rules.card, rules.used):
-        breaches += rule(exercise, lessons()[exercise.lesson])
-    assert_no_breach(breaches)
+    assert len({hint for hint in exercise.hints if hint.strip()}) == 3
+    assert exercise.title.strip()
+    assert exercise.goal.strip()
+    assert 1 <= exercise.difficulty <= 5
+    assert exercise.minutes >= 1
+    assert exercise.lesson in lessons()
+    assert exercise.function().__name__ == slug
 
 
-@pytest.mark.in_ci  # tests/notebooks has every lesson solved with it
-@EXERCISES
-def test_the_package_passes(slug):
-    """the package's own function passes the exercise's tests"""
-    assert_no_breach(rules.package_answer(exercises()[slug]))
+@each
+def test_its_stub_is_typed_and_checked(slug):
+    """A short cell with a docstring, the types of ours, and its own check"""
+    exercise = exercises()[slug]
+    cells, place = cells_of(exercise)
+    source = cells[place].source
+    assert "exercise" in cells[place].metadata.tags
+    assert len(source.splitlines()) <= CELL_LINES
+    body = ast.parse(to_python(source)).body
+    (stub,) = [n for n in body if isinstance(n, ast.FunctionDef) and n.name == slug]
+    is_decorated = "check" in map(ast.unparse, stub.decorator_list)
+    assert is_decorated or f"{slug} = check({slug})" in map(ast.unparse, body)
+    assert ast.get_docstring(stub)
+    named = [*stub.args.posonlyargs, *stub.args.args, *stub.args.kwonlyargs]
+    assert stub.returns
+    assert all(argument.annotation for argument in named)
+    parameters = inspect.signature(exercise.function()).parameters
+    # What only the package offers has to be named by whoever gives it.
+    asked = [n for n, p in parameters.items() if p.kind is not p.KEYWORD_ONLY]
+    assert [argument.arg for argument in named] in ([*parameters], asked)
+    assert ast.unparse(stub.body[-1]).startswith("raise NotImplementedError(")
+
+
+@each
+def test_its_card_states_goal_and_rules(slug):
+    """The card before the stub has the goal, and every rule that is tested"""
+    exercise = exercises()[slug]
+    cells, place = cells_of(exercise)
+    card = html.unescape(cells[place - 1].source)
+    for text in (exercise.goal, *exercise.rules().values()):
+        assert text in card, f"the card lacks: {text}"
+
+
+@each
+def test_it_is_used_at_once(slug):
+    """The first code below the stub uses the function; hints are commented out"""
+    cells, place = cells_of(exercises()[slug])
+    below = [c.source for c in cells[place + 1 :] if c.cell_type == "code"]
+    code = next(source for source in below if not source.startswith("# hint("))
+    nodes = [*ast.walk(ast.parse(to_python(code)))]
+    names = {getattr(node, "id", getattr(node, "value", None)) for node in nodes}
+    assert slug in names, code
 
 
 @pytest.mark.in_ci
-@EXERCISES
+@each
 def test_the_stub_is_not_attempted(slug):
-    """a stub is told apart from a wrong answer"""
-    assert_no_breach(rules.stub_answer(exercises()[slug]))
+    """A stub is told apart from a wrong answer"""
+    stub = f"def {slug}(*args, **kwargs):\n    raise NotImplementedError\n"
+    report = report_of(exercises()[slug], stub)
+    assert report["outcome"] == "not attempted", as_message(report)
 
 
-@EXERCISES
-def test_every_wrong_answer_is_caught_by_its_test(slug):
-    """plausible wrong answers fail, each in the test that it names; each rule alone"""
-    assert_no_breach(rules.wrong_answers_fail(exercises()[slug]))
+@pytest.mark.in_ci  # tests/notebooks has every lesson solved with it
+@each
+def test_the_package_passes(slug):
+    """The package's own function passes the exercise's tests"""
+    module, _, name = exercises()[slug].target.partition(":")
+    report = report_of(exercises()[slug], f"from {module} import {name}\n")
+    assert report["outcome"] == "passed", as_message(report)
 
 
-@EXERCISES
+@each
 def test_the_last_hint_passes_with_its_gap_filled(slug):
-    """who fills the gap of the third hint, and nothing else, passes"""
+    """Whoever fills the one gap of the third hint, below the cells before it, passes"""
     exercise = exercises()[slug]
-    assert_no_breach(rules.filled_hint(exercise, lessons()[exercise.lesson]))
+    names = [
+        getattr(node, "id", "") for node in ast.walk(ast.parse(exercise.hints[-1]))
+    ]
+    assert names.count("___") == 1
+    stub = f"def {slug}("
+    assert stub in exercise.hints[-1]
+    cells = [cell.source for cell in read_cells(lessons()[exercise.lesson].notebook)]
+    (place,) = [n for n, source in enumerate(cells) if stub in source]
+    above = cells[place].partition(stub)[0]  # the stub's imports
+    cells[place:] = [above + exercise.solution]
+    report = report_of(exercise, answer_in(cells, slug))
+    assert report["outcome"] == "passed", as_message(report)
 
 
-def test_no_exercise_is_there_twice():
-    """each exercise has one entry, and so has each lesson"""
+@pytest.mark.parametrize("slug", SOONER)
+def test_every_wrong_answer_is_caught_by_its_test(slug):
+    """Each fails in the test that it names; each rule is broken by one alone"""
+    exercise, alone = exercises()[slug], set()
+    answers = runpy.run_path(str(WRONG_ANSWERS / f"{slug}.py"))["WRONG"]
+    for number, (function, test) in enumerate(answers.items()):
+        choice = f"from tests.wrong_answers.{slug} import WRONG\n"
+        report = report_of(exercise, f"{choice}{slug} = [*WRONG][{number}]\n")
+        failed = {failure["test"] for failure in report["failures"]}
+        shown = f"{function.__name__}:\n{as_message(report)}"
+        assert report["outcome"] in ("wrong", "your code raised"), shown
+        assert test in failed, shown
+        alone |= failed if len(failed) == 1 else set()
+    missing = exercise.rules().keys() - alone
+    assert not missing, f"no wrong answer breaks one of these alone: {missing}"
+
+
+def test_nothing_is_there_twice_or_left_over():
+    """Each exercise and each lesson has one entry; no wrong answers are of none"""
     files = (DATA / "exercises").glob("*.toml")
     text = "".join(path.read_text(encoding="utf-8") for path in files)
     assert text.count("[[exercise]]") == len(exercises())
     assert text.count("[[lesson]]") == len(lessons())
+    assert {path.stem for path in WRONG_ANSWERS.glob("*.py")} == set(exercises())
 
 
 @pytest.mark.parametrize("slug", lessons())
 def test_the_exercises_fit_into_the_lesson(slug):
-    """the exercises of a lesson take no longer than the lesson says"""
-    assert_no_breach(rules.lesson_minutes(lessons()[slug]))
-
-
-def test_every_wrong_answers_file_belongs_to_an_exercise():
-    """no file of wrong answers is left over from an exercise that is gone"""
-    folder = rules.ROOT / "tests" / "wrong_answers"
-    assert {path.stem for path in folder.glob("*.py")} <= set(exercises())
-
-
-def test_an_answer_that_is_graded_otherwise_than_it_should_be_is_found(
-    tmp_path, monkeypatch
-):
-    """ours that fails, a stub or a wrong answer that passes or fails elsewhere"""
-    who = find("who_writes")
-    broken = replace(who, target="builtins:len")
-    assert "cell can be run" in next(rules.package_answer(broken))
-    (tmp_path / "test_it.py").write_text("def test_it(who_writes): pass")
-    lenient = replace(who, tests=str(tmp_path / "test_it.py"))
-    for rule in (rules.stub_answer, rules.wrong_answers_fail):
-        assert "graded as" in next(rule(lenient))
-    monkeypatch.setattr(rules, "wrong_answers", lambda exercise: {len: "test_x"})
-    uncaught, *uncovered = rules.wrong_answers_fail(who)
-    assert "len is not caught by test_x" in uncaught
-    assert "no wrong answer breaks" in uncovered[0]
+    """The exercises of a lesson take no longer than the lesson says"""
+    total = sum(e.minutes for e in exercises().values() if e.lesson == slug)
+    assert total <= lessons()[slug].minutes

@@ -1,4 +1,8 @@
-"""JupyterLab in a real browser, on a copy of the lessons."""
+"""JupyterLab in a real browser, on a copy of the lessons.
+
+All tests of a process share one page: a lesson is a tab of it, closed with its kernel
+when the next is opened. What succeeds may take long; only what fails is waited for.
+"""
 
 import json
 import os
@@ -12,9 +16,10 @@ import time
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from playwright.sync_api import Error, expect, sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 from tests.learner import answer_to
 from workbook.checks.catalogue import exercises
@@ -23,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS, PICTURES = ROOT / "notebooks", ROOT / "data" / "pictures"
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
-    "apputils-extension/themes": {"adaptive-theme": True},
+    "apputils-extension/themes": {"adaptive-theme": False},
     "notebook-extension/tracker": {"windowingMode": "none"},
     "docmanager-extension/plugin": {"autosave": False},
 }
@@ -36,16 +41,14 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-LAB_TIMEOUT_S = 60
-SIZE = {"width": 1280, "height": 900}
-START_TIMEOUT_MS = 120_000  # a cold machine reads every file for the first time
-CELL_TIMEOUT_MS = 120_000
-expect.set_options(timeout=30_000)
+SIZE, SMALL = {"width": 1280, "height": 900}, {"width": 1024, "height": 768}
+LIMIT_S, CELLS_MS = 120, 600_000
+expect.set_options(timeout=LIMIT_S * 1000)
 HERE = Path(__file__).parent
 REFUSED = re.compile("· (wrong|your code raised) ·")
 # A stub that is solved, hints, a widget; then a gallery, a player and a plot.
 BY_DEFAULT = {
-    "test_lesson_00_from_the_menu_to_a_solved_exercise",
+    "test_lesson_00_from_run_all_to_a_solved_exercise",
     "test_lesson_06_from_the_gallery_to_the_player",
 }
 
@@ -84,16 +87,9 @@ def browsing():
         browser.close()
 
 
-@pytest.fixture(scope="package")
-def lab(tmp_path_factory):
-    """A JupyterLab server on a copy of the lessons: its address with a token."""
-    with serving(tmp_path_factory.mktemp("lab")) as address:
-        yield address
-
-
 @contextmanager
 def serving(home):
-    """Serve a copy of the lessons and their pictures; yield a notebook's address."""
+    """Serve a copy of the lessons and their pictures; yield its `url` and `home`."""
     shutil.copytree(NOTEBOOKS, home / "notebooks")
     shutil.copytree(PICTURES, home / "data" / "pictures")
     for name, settings in SETTINGS.items():
@@ -107,6 +103,7 @@ def serving(home):
     server = subprocess.Popen(
         [
             *(sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root"),
+            "--LabApp.expose_app_in_browser=True",
             f"--ServerApp.port={port}",
             f"--IdentityProvider.token={token}",
             f"--ServerApp.root_dir={home}",
@@ -117,33 +114,22 @@ def serving(home):
             "JUPYTER_CONFIG_DIR": str(home / "config"),
             "JUPYTER_DATA_DIR": str(home / "data"),
             "WORKBOOK_DATA": str(home / "progress"),
-            "WORKBOOK_RECORD": "0",  # the real model is asked in tests/notebooks
+            "WORKBOOK_RECORD": "0",  # the real model is asked in labs alone
         },
         stdout=(home / "server.log").open("w"),
         stderr=subprocess.STDOUT,
     )
-    address = f"http://127.0.0.1:{port}"
     try:
+        address = f"http://127.0.0.1:{port}"
         _wait_for(f"{address}/api?token={token}", server)
-        # With `reset`, a page does not restore the tabs of the one before it.
-        tree = f"{address}/lab/tree/notebooks"
-
-        def fresh(path):  # of the test before it may have been saved
-            shutil.copy(NOTEBOOKS / path, home / "notebooks" / path)
-            return f"{tree}/{path}?token={token}&reset"
-
-        yield fresh
+        yield SimpleNamespace(home=home, url=f"{address}/lab?token={token}&reset")
     finally:
-        server.terminate()
-        try:
-            server.wait(timeout=20)
-        except subprocess.TimeoutExpired:  # it waits long for a kernel that restarted
-            server.kill()
-            server.wait(timeout=20)
+        server.kill()
+        server.wait()
 
 
 def _wait_for(url, server):
-    deadline = time.monotonic() + LAB_TIMEOUT_S
+    deadline = time.monotonic() + LIMIT_S
     while time.monotonic() < deadline:
         if server.poll() is not None:
             pytest.fail(f"JupyterLab ended with code {server.returncode}")
@@ -153,16 +139,64 @@ def _wait_for(url, server):
         except OSError:
             server_is_starting = 0.2
             time.sleep(server_is_starting)
-    pytest.fail(f"JupyterLab did not answer within {LAB_TIMEOUT_S} s")
+    pytest.fail(f"JupyterLab did not answer within {LIMIT_S} s")
+
+
+class Window:
+    """A page with JupyterLab, which shows one lesson at a time."""
+
+    def __init__(self, browser, lab, **looks):
+        self.page, self.lab = browser.new_page(viewport=SIZE, **looks), lab
+        self.page.set_default_timeout(LIMIT_S * 1000)
+        self.page.goto(lab.url)
+        self.page.wait_for_function("window.jupyterapp")
+        self.page.evaluate("jupyterapp.restored")
+
+    def open(self, name, size=SIZE):
+        """Open a lesson as it ships, and wait for its kernel."""
+        self.close_all()
+        self.page.set_viewport_size(size)
+        path = f"notebooks/{name}.ipynb"
+        shutil.copy(ROOT / path, self.lab.home / path)
+        return self._show(path)
+
+    def open_anew(self, lesson):
+        """Save a lesson, end its kernel, and open it again."""
+        lesson.command("docmanager:save")
+        expect(self.page.locator(".jp-mod-dirty")).to_have_count(0)
+        self.close_all()
+        return self._show(lesson.path)
+
+    def close_all(self):
+        """Close the lesson without saving, and end its kernel."""
+        self.page.evaluate(CLOSE)
+
+    def _show(self, path):
+        self.page.evaluate(OPEN, path)
+        self.page.wait_for_selector(".jp-CodeCell .cm-content")
+        return LessonPage(self.page, path)
+
+
+CLOSE = """async () => {
+    for (const each of [...jupyterapp.shell.widgets("main")]) each.dispose();
+    await jupyterapp.serviceManager.sessions.shutdownAll();
+}"""
+OPEN = """async path => {
+    const options = {path, factory: "Notebook"};
+    const panel = await jupyterapp.commands.execute("docmanager:open", options);
+    await Promise.all([panel.context.ready, panel.sessionContext.ready]);
+    await panel.sessionContext.session.kernel.info;
+}"""
+FIRST = """code => jupyterapp.shell.currentWidget.sessionContext.session.kernel
+    .requestExecute({code}).done"""
 
 
 class LessonPage:
     """One lesson, open in JupyterLab."""
 
-    def __init__(self, page, name):
-        self.page = page
-        slug = name.rpartition("/")[2]  # a lab is in a folder of its own
-        self.exercises = sum(each.lesson == slug for each in exercises().values())
+    def __init__(self, page, path):
+        self.page, self.path = page, path
+        self.exercises = sum(e.lesson == Path(path).stem for e in exercises().values())
 
     def cell(self, words):
         """Return the code cell whose source holds these words."""
@@ -175,9 +209,7 @@ class LessonPage:
 
     def type_into(self, words, source):
         """Replace a cell's source by typing, and run the cell."""
-        cell = self.cell(words)
-        cell.scroll_into_view_if_needed()
-        cell.locator(".cm-content").click()
+        self.cell(words).locator(".cm-content").click()
         self.page.keyboard.press("Control+A")
         self.page.keyboard.press("Delete")
         self.page.keyboard.insert_text(source)
@@ -185,35 +217,27 @@ class LessonPage:
 
     def run(self, words):
         """Run one cell."""
-        cell = self.cell(words)
-        cell.scroll_into_view_if_needed()
-        cell.locator(".cm-content").click()
+        self.cell(words).locator(".cm-content").click()
         self.page.keyboard.press("Control+Enter")
 
+    def command(self, name, **arguments):
+        """Give a command of JupyterLab's, as its menus do."""
+        call = "([name, given]) => { jupyterapp.commands.execute(name, given); }"
+        self.page.evaluate(call, [name, arguments])
+
     def run_all(self):
-        """Choose Run All Cells from the menu and wait for the last code cell.
+        """Run all cells, and wait for the last code cell.
 
         A lesson that ships runs without an error, and each exercise is a stub.
         """
-        label = self.page.locator(".lm-Menu-itemLabel")
-        item = label.get_by_text("Run All Cells", exact=True)
+        self.command("notebook:run-all-cells")
         prompts = self.page.locator(".jp-CodeCell .jp-InputPrompt")
-        for _ in range(5):  # a menu that has only begun to open ignores the click
-            assert self.dialogs() == []
-            self.page.get_by_role("menuitem", name="Run", exact=True).click()
-            item.hover()
-            item.click()
-            try:
-                expect(prompts.first).not_to_have_text("[ ]:", timeout=4_000)
-                break
-            except AssertionError:
-                self.page.keyboard.press("Escape")
-        done = [
-            re.compile(r"^(\[\d+\]:)?$")
-        ] * prompts.count()  # none where it is folded
-        expect(prompts).to_have_text(done, timeout=CELL_TIMEOUT_MS)
-        assert self.errors() == []
-        red = self.page.locator('[data-mime-type="application/vnd.jupyter.stderr"]')
+        done = [re.compile(r"^(\[\d+\]:)?$")] * prompts.count()  # none if folded
+        expect(prompts).to_have_text(done, timeout=CELLS_MS)
+        kinds = "[data-mime-type='application/vnd.jupyter.{}']"
+        errors = self.page.locator(f".jp-OutputArea-output{kinds.format('error')}")
+        assert errors.all_inner_texts() == []
+        red = self.page.locator(kinds.format("stderr"))
         announced = self.page.get_by_text("in a red box").count()
         assert red.count() <= announced, red.all_inner_texts()
         stubs = self.page.locator(".workbook-report", has_text="not attempted")
@@ -236,35 +260,9 @@ class LessonPage:
         root.scroll_into_view_if_needed()
         return PlayerPage(root)
 
-    def wait_for_kernel(self):
-        """Wait until the kernel has started and is idle.
-
-        Before it has started, JupyterLab shows "No Kernel" with an idle indicator, and
-        Run All would ask which kernel is meant.
-        """
-        name = self.page.locator(".jp-NotebookPanel-toolbar .jp-KernelName")
-        expect(name).to_contain_text("Python 3", timeout=START_TIMEOUT_MS)
-        indicator = self.page.locator(".jp-Notebook-ExecutionIndicator")
-        expect(indicator).to_have_attribute(
-            "data-status", "idle", timeout=START_TIMEOUT_MS
-        )
-
     def choose_theme(self, name):
-        """Choose a theme from the menu; the server keeps it until another is chosen."""
-        label = self.page.locator(".lm-Menu-itemLabel")
-        chosen = self.page.locator(f"body[data-jp-theme-name='{name}']")
-        for _ in range(5):  # a menu that has only begun to open ignores the click
-            self.page.get_by_role("menuitem", name="Settings", exact=True).click()
-            label.get_by_text("Theme", exact=True).hover()
-            label.get_by_text("Theme", exact=True).click()
-            label.get_by_text(name, exact=True).hover()
-            label.get_by_text(name, exact=True).click()
-            try:
-                expect(chosen).to_have_count(1, timeout=4_000)
-                break
-            except AssertionError:
-                self.page.keyboard.press("Escape")
-        expect(chosen).to_have_count(1)
+        self.command("apputils:change-theme", theme=name)
+        expect(self.page.locator(f"body[data-jp-theme-name='{name}']")).to_have_count(1)
 
     def both_themes(self):
         """Choose one theme after the other, and the light one in the end."""
@@ -275,83 +273,42 @@ class LessonPage:
         finally:
             self.choose_theme("JupyterLab Light")
 
-    def restart_kernel(self):
-        """Choose Restart Kernel from the menu."""
-        self.page.get_by_role("menuitem", name="Kernel", exact=True).click()
-        label = self.page.locator(".lm-Menu-itemLabel")
-        label.get_by_text("Restart Kernel…", exact=True).click()
-        self.page.locator(".jp-Dialog .jp-mod-accept").click()
 
-    def save(self):
-        """Save the notebook by its key."""
-        self.page.keyboard.press("Escape")
-        self.page.keyboard.press("Control+s")
-        expect(self.page.locator(".jp-mod-dirty")).to_have_count(0)
+@pytest.fixture(scope="package")
+def window(browser, tmp_path_factory):
+    """JupyterLab on a copy of the lessons, in one page for all tests."""
+    with serving(tmp_path_factory.mktemp("lab")) as lab:
+        window = Window(browser, lab)
+        yield window
+        window.close_all()
 
-    def save_and_open_anew(self):
-        """Save the notebook, end its kernel, and open it again."""
-        self.save()
-        self.page.evaluate(END_SESSIONS)
-        self.page.reload()
-        self.page.wait_for_selector(".jp-CodeCell .cm-content")
 
-    def dialogs(self):
-        """Return what open dialogs say; a learner sees none."""
-        return self.page.locator("dialog").all_inner_texts()
-
-    def errors(self):
-        """Return the tracebacks that stand on the page."""
-        area = self.page.locator(
-            '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
-        )
-        return area.all_inner_texts()
+WIDE = ".jp-OutputArea-output"
+SIDEWAYS = "all => all.filter(e => e.scrollWidth > e.clientWidth + 1).length"
 
 
 @pytest.fixture
-def open_lesson(lab, browser):
-    """Return a function that opens a lesson and waits for its kernel."""
-    with pages(lab, browser) as open_:
-        yield open_
+def ran(window):
+    """Return a function that opens a notebook on a small screen and runs all of it.
 
+    No output is cut off; `first` is code that its kernel runs before.
+    """
 
-@pytest.fixture
-def ran(open_lesson):
-    """Return a function that opens a lesson and runs all of it."""
-
-    def ran(name, **looks):
-        lesson = open_lesson(name, **looks)
+    def ran(name, first=""):
+        lesson = window.open(name, size=SMALL)
+        if first:
+            window.page.evaluate(FIRST, first)
         lesson.run_all()
+        assert lesson.page.locator(WIDE).evaluate_all(SIDEWAYS) == 0
         return lesson
 
     return ran
 
 
-@contextmanager
-def pages(lab, browser):
-    """Open lessons as tabs, which are closed at the end."""
-    opened = []
-
-    def open_(name, color_scheme="light", size=SIZE, **looks):
-        page = browser.new_page(viewport=size, color_scheme=color_scheme, **looks)
-        opened.append(page)
-        page.goto(lab(f"{name}.ipynb"))
-        page.wait_for_selector(".jp-CodeCell .cm-content", timeout=START_TIMEOUT_MS)
-        lesson = LessonPage(page, name)
-        lesson.wait_for_kernel()
-        return lesson
-
-    yield open_
-    for page in opened:
-        try:
-            page.close()
-        except Error as error:
-            print(f"the page was closed already: {error}")
-
-
 CELL = "be_the_model()"  # a cell of lesson 00 that the tests write over
 
 READABLE = 4.5  # the contrast that WCAG asks of text, at the least
-LUMINANCE = """
+CONTRASTS = """(root, selector) => {
     const rgb = text => text.match(/[\\d.]+/g).map(Number);
     const light = colour => {
         const [r, g, b] = rgb(colour).map(c => c / 255).map(
@@ -366,19 +323,9 @@ LUMINANCE = """
     const paper = e => {
         while (e && !solid(getComputedStyle(e).backgroundColor)) e = e.parentElement;
         return e ? getComputedStyle(e).backgroundColor : "rgb(255, 255, 255)";
-    };"""
-CONTRASTS = f"""(root, selector) => {{
-    {LUMINANCE}
+    };
     return [...root.querySelectorAll(selector)].map(
         e => contrast(getComputedStyle(e).color, paper(e)));
-}}"""
-END_SESSIONS = """async () => {
-    const page = document.getElementById("jupyter-config-data");
-    const config = JSON.parse(page.textContent);
-    const headers = {Authorization: `token ${config.token}`};
-    const api = config.baseUrl + "api/sessions";
-    for (const one of await (await fetch(api, {headers})).json())
-        await fetch(`${api}/${one.id}`, {method: "DELETE", headers});
 }"""
 
 
@@ -388,7 +335,7 @@ class PlayerPage:
     def __init__(self, root):
         self.root, self.page = root, root.page
         self.form = root.locator(".approval")
-        self.status = self.root.locator("[role=status]")
+        self.status = root.locator("[role=status]")
 
     def button(self, name):
         return self.root.get_by_role("button", name=name, exact=True)
@@ -398,4 +345,4 @@ class PlayerPage:
             self.button(name).click()
 
     def expect_status(self, words):
-        expect(self.status).to_contain_text(words, timeout=20_000)
+        expect(self.status).to_contain_text(words)

@@ -19,11 +19,12 @@ from pathlib import Path
 from PIL import Image, ImageOps
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PICTURES, browsing, pages, serving
+from tests.browser.conftest import PICTURES, Window, browsing, serving
 from workbook.checks.catalogue import lessons
 
 SIZE = {"width": 1000, "height": 1500}  # so high that nothing has to scroll
 SCALE, WIDTH, MARGIN = 1.5, 1260, 15
+NO_FILES = "jupyterapp.commands.execute('application:toggle-left-area')"
 MOST, PLAIN = 60_000, Image.Dither.NONE  # bytes of a picture; no noise for colours
 
 
@@ -135,18 +136,18 @@ def main(wanted):
         tempfile.TemporaryDirectory() as home,
         serving(Path(home)) as lab,
         browsing() as browser,
-        pages(lab, browser) as open_,
     ):
+        window = Window(browser, lab, device_scale_factor=SCALE)
+        window.page.evaluate(NO_FILES)
         for number in wanted or slugs:
-            lesson = open_(slugs[number], size=SIZE, device_scale_factor=SCALE)
-            lesson.page.keyboard.press("Control+b")  # without the list of files
+            lesson = window.open(slugs[number], size=SIZE)
             lesson.run_all()
             for picture in PARTS:
                 if picture.lesson == number:
                     path = PICTURES / f"{picture.file}.png"
                     path.write_bytes(as_png(take(lesson, picture)))
                     print(f"{path.name} {path.stat().st_size:,} bytes")
-            lesson.page.close()
+        window.close_all()
 
 
 if __name__ == "__main__":

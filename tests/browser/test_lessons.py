@@ -1,8 +1,60 @@
-"""Each lesson in JupyterLab: it runs, shows what it is about, and takes an answer."""
+"""Each lesson in JupyterLab: it runs as it ships, and shows what it is about."""
 
 import re
 
+import pytest
 from playwright.sync_api import expect
+
+# Of each lesson that is not clicked through below: a cell, and a text that it shows, or
+# a selector with how many there are or what they say.
+SHOWN = {
+    "01_naive_loop": {
+        'before = gallery(["naive"]': "EXHAUSTED (call_limit)",
+        "trusting = run_loop(": "only the runtime may",
+        "parse_turn = check(": "not attempted",
+    },
+    "02_react_prompting": {
+        "table = []": ("table tbody tr", 4),
+        "compared = [": ("table tbody tr", 3),
+    },
+    "04_tools_as_contracts": {
+        "def exchange(": (".wb-block", 12),
+        'repairing, "Factorial"))': "n has 3 values: call once per value",
+        "parts=mine": "Final Answer: 91 = 7 * 13",
+    },
+    "08_traces_and_replay": {
+        "folder = Path(mkdtemp())": "trace.jsonl",
+        "run.events[seq]": (".wb-first", 2),
+        "except Divergence": "Event 32 is",
+        "import what_if": "90 ◀ the first difference",
+        "over_the_gallery": "68 of 68",
+        "asked.reveal(": "9 of 32",
+    },
+    "09_grounding": {
+        "first_idea) for answer": (".wb-chip", ["□ done"] * 4),
+        "Verdict(**fields)": "NOT_SAID",
+        "def audit_with(": "⊘ refused",
+        "measured.labelled(": "swapped directions",
+        '"refused", *by)': "paraphrased",
+    },
+    "11_self_consistency": {
+        "verifiers.items()": "the verifier chose it",
+        "stage.chart(": ("img", 1),
+    },
+    "12_evaluation": {
+        "2004 in 12004": "silence_is_safe",
+        'graded_answers("blind")': "of 120",
+        "stage.comparison([in_pairs(found)])": (".wb-scale", 1),
+        "in_forms(forms)": "p = 0.06",
+    },
+    "13_read_the_claims": {"verdicts = [": "not judged yet"},
+    "14_your_agent": {
+        "own.played(example": ("tr .wb-chip", ["✓ right", "✗ wrong", "⊘ refused"]),
+        "by_heart), danger=True": "1 of 20 end right",
+        '"export", str(home)': re.compile("Your agent is in|No part of .* is yours"),
+        "ask_outside": "has not passed its check",
+    },
+}
 
 
 def assert_fits(lesson, shown):
@@ -12,24 +64,46 @@ def assert_fits(lesson, shown):
     assert shown.evaluate("e => e.scrollWidth - e.clientWidth") <= 1
 
 
-def test_lesson_01_shows_its_gallery(ran):
-    """The plots and the gallery's first column stand on the page"""
-    lesson = ran("01_naive_loop")
-    gallery = lesson.output('before = gallery(["naive"]')
-    expect(gallery).to_contain_text("EXHAUSTED (call_limit)")
-    expect(lesson.page.locator(".workbook-plot")).to_have_count(2)
-    forged = lesson.output("trusting = run_loop(").locator(".wb-forged")
-    expect(forged.first).to_contain_text("Observation:")
-    expect(forged.first).to_contain_text("only the runtime may")
-    expect(lesson.output("parse_turn = check(")).to_contain_text("not attempted")
+@pytest.mark.parametrize("slug", SHOWN)
+def test_a_lesson_shows_what_it_is_about(ran, slug):
+    """Run All ends without an error, with a stub for each exercise, and results"""
+    lesson = ran(slug)
+    for words, wanted in SHOWN[slug].items():
+        match wanted:
+            case str(selector), int(count):
+                found = lesson.output(words).locator(selector)
+                expect(found).to_have_count(count)
+            case str(selector), texts:
+                expect(lesson.output(words).locator(selector)).to_have_text(texts)
+            case text:
+                expect(lesson.output(words)).to_contain_text(text)
 
 
-def test_lesson_02_measures_four_methods(ran):
-    """A table of the four methods, and one of three pairs"""
-    lesson = ran("02_react_prompting")
-    for words, rows in (("table = []", 4), ("compared = [", 3)):
-        expect(lesson.output(words).locator("table tbody tr")).to_have_count(rows)
-    lesson.solve("parse_bracket_action")
+def test_lesson_00_from_run_all_to_a_solved_exercise(ran):
+    """Run all, be the model, answer wrongly, read why, solve it, look at a hint."""
+    lesson = ran("00_start_here")
+    hints = lesson.output("hint(who_writes)")
+    assert hints.inner_text() == ""  # Run All gives nothing away
+    widget = lesson.page.locator(".be-the-model")
+    box = widget.get_by_role("textbox", name="Your turn")
+    send = widget.get_by_role("button", name="Send my turn")
+    for turn, answers in {
+        "Action: Calculator\nAction Input: 100*0.2\nObservation: 99": (
+            "Observation: 20", "You wrote an Observation",
+        ),
+        "I think <img src=x onerror=alert(1)> it is 88.": ("There is no step in it",),
+        "Final Answer: <b>88</b>": ("Final Answer: <b>88</b>", "That is right"),
+    }.items():  # fmt: skip
+        box.fill(turn)
+        send.click()
+        for words in answers:
+            expect(widget).to_contain_text(words)
+    expect(widget).not_to_contain_text("99")
+    expect(send).to_be_disabled()
+    message = ["returned", "who_writes('Observation')"]
+    lesson.solve("who_writes", 'return "model"', message)
+    lesson.type_into("hint(who_writes)", "hint(who_writes)")
+    expect(hints).to_contain_text("hint 1 of 3")
 
 
 def test_lesson_03_shows_what_the_framework_says(ran):
@@ -59,20 +133,9 @@ def test_lesson_03_shows_what_the_framework_says(ran):
     expect(lesson.output("gpt-4o-mini").locator("img")).to_be_visible()
 
 
-def test_lesson_04_refuses_arguments(ran):
-    """What a tool refuses, and why, is in the tables"""
-    lesson = ran("04_tools_as_contracts")
-    expect(lesson.output("def exchange(").locator(".wb-block")).to_have_count(12)
-    expect(lesson.output("def exchange(")).to_contain_text("unexpected")
-    repaired = lesson.output('repairing, "Factorial"))')
-    expect(repaired).to_contain_text("n has 3 values: call once per value")
-    expect(lesson.output("parts=mine")).to_contain_text("Final Answer: 91 = 7 * 13")
-    lesson.solve("validate_arguments")
-
-
 def test_lesson_05_from_the_loop_to_the_gallery(ran):
     """On a small screen diagrams, gallery and player are seen whole"""
-    lesson = ran("05_state_machine", size={"width": 1024, "height": 768})
+    lesson = ran("05_state_machine")
     for words in ("small.mermaid(", "table.mermaid("):
         drawn = lesson.output(words).locator(".jp-RenderedMermaid img")
         expect(drawn).to_be_visible()
@@ -92,7 +155,6 @@ def test_lesson_05_from_the_loop_to_the_gallery(ran):
     player.expect_status("Event 4 of 33: EXECUTE_TOOL")
     player.press("To the end")
     player.expect_status("DONE")
-    lesson.solve("advance")
 
 
 def test_lesson_06_from_the_gallery_to_the_player(ran):
@@ -128,14 +190,14 @@ def test_lesson_07_from_two_payments_to_the_person(ran):
     player.expect_status("The run waits for you: write_file")
     expect(form).to_contain_text("+    return listed * (1 - off / 100) * (1 +")
     arguments = form.get_by_role("textbox", name="arguments")
+    expect(arguments).not_to_have_value("")
     asked = arguments.input_value()
     arguments.fill("no JSON")
     player.press("Edit")
     expect(form.get_by_role("alert")).to_contain_text("This is not JSON")
     arguments.fill(asked)
     player.press("Approve")
-    expect(form).to_be_hidden()
-    player.press("To the end")
+    expect(form).to_be_hidden()  # and the run plays on
     player.expect_status(": DONE")
     expect(player.root).to_contain_text("I fixed price.py")
     modes = lesson.output("stage.Diff(request.preview)")
@@ -144,33 +206,6 @@ def test_lesson_07_from_two_payments_to_the_person(ran):
     guess = lesson.output("alone = predict").get_by_role("button", name="a policy")
     guess.click()
     expect(guess).to_have_class(re.compile("mod-active"))
-    lesson.solve("decide")
-
-
-def test_lesson_08_from_a_wrong_answer_to_its_replay(ran):
-    """What was found in traces is shown"""
-    lesson = ran("08_traces_and_replay")
-    expect(lesson.output("folder = Path(mkdtemp())")).to_contain_text("trace.jsonl")
-    parted = lesson.output("run.events[seq]").locator(".wb-first")
-    expect(parted).to_have_count(2)
-    expect(parted.last).to_contain_text("Final Answer: 45")
-    expect(lesson.output("except Divergence")).to_contain_text("Event 32 is")
-    expect(lesson.output("import what_if")).to_contain_text("90 ◀ the first difference")
-    expect(lesson.output("over_the_gallery")).to_contain_text("68 of 68")
-    expect(lesson.output("asked.reveal(")).to_contain_text("9 of 32")
-    lesson.solve("first_divergence")
-
-
-def test_lesson_09_from_a_claim_to_a_rate(ran):
-    """Four ways round, the verdicts, the held-out sets"""
-    lesson = ran("09_grounding")
-    waved_on = lesson.output("first_idea) for answer").locator(".wb-chip")
-    expect(waved_on).to_have_text(["□ done"] * 4)
-    expect(lesson.output("Verdict(**fields)")).to_contain_text("NOT_SAID")
-    expect(lesson.output("def audit_with(")).to_contain_text("⊘ refused")
-    expect(lesson.output("measured.labelled(")).to_contain_text("swapped directions")
-    expect(lesson.output('"refused", *by)')).to_contain_text("paraphrased")
-    lesson.solve("split_claims")
 
 
 def test_lesson_10_from_a_page_that_wants_money_to_what_it_costs(ran):
@@ -185,48 +220,5 @@ def test_lesson_10_from_a_page_that_wants_money_to_what_it_costs(ran):
     expect(asked).to_have_value(re.compile("Mallory"))
     player.form.get_by_role("textbox", name="why").fill("nobody asked for that")
     player.press("Reject")
-    player.press("To the end")
     player.expect_status(": DONE")
     expect(player.root).to_contain_text("Adults pay 12 euro [page_1]")
-    lesson.solve("may_flow")
-
-
-def test_lesson_11_from_five_runs_to_an_exercise(ran):
-    """Runs are counted, and plotted"""
-    lesson = ran("11_self_consistency")
-    expect(lesson.output("verifiers.items()")).to_contain_text("the verifier chose it")
-    expect(lesson.output("verifiers.items()")).to_contain_text("within 0.2 s")
-    expect(lesson.output("stage.chart(").locator("img")).to_have_count(1)
-    lesson.solve("pass_at_k")
-
-
-def test_lesson_12_from_a_grader_that_lies_to_two_versions_in_pairs(ran):
-    """Graders, and two versions in pairs"""
-    lesson = ran("12_evaluation")
-    expect(lesson.output("2004 in 12004")).to_contain_text("silence_is_safe")
-    expect(lesson.output('graded_answers("blind")')).to_contain_text("of 120")
-    pairs = lesson.output("stage.comparison([in_pairs(found)])")
-    expect(pairs).to_contain_text("0.008")
-    expect(pairs.locator(".wb-scale")).to_have_count(1)
-    expect(lesson.output("in_forms(forms)")).to_contain_text("p = 0.06")
-    lesson.solve("wilson_interval")
-
-
-def test_lesson_13_from_a_figure_to_verdicts_of_ones_own(ran):
-    """The open claims have no verdict"""
-    lesson = ran("13_read_the_claims")
-    expect(lesson.output("verdicts = [")).to_contain_text("not judged yet")
-    lesson.solve("my_verdicts")
-
-
-def test_lesson_14_to_an_agent_of_ones_own(ran):
-    """A guard makes the difference; the agent is exported"""
-    lesson = ran("14_your_agent")
-    story = lesson.output("own.played(example")
-    chips = ["✓ right", "✗ wrong", "⊘ refused"]
-    expect(story.locator("tr .wb-chip")).to_have_text(chips)
-    expect(lesson.output("by_heart), danger=True")).to_contain_text("1 of 20 end right")
-    exported = re.compile("Your agent is in|No part of the agent is yours")
-    expect(lesson.output('"export", str(home)')).to_contain_text(exported)
-    expect(lesson.output("ask_outside")).to_contain_text("has not passed its check")
-    lesson.solve("my_agent")

@@ -1,9 +1,11 @@
 """Predictions, be the model, the gallery and the landing page in JupyterLab."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import CELL, CONTRASTS, READABLE, pages
+from tests.browser.conftest import CELL, CONTRASTS, READABLE, SMALL
 
 SETUP, ASK, TELL = "from workbook import about", "asked = predict(", "asked.reveal("
 ASKS = """from workbook.stage.predict import predict
@@ -13,21 +15,30 @@ TELLS = 'asked.reveal("5 times", why="The model has no memory.")'
 BE = "from workbook.stage.role_play import be_the_model\nbe_the_model()"
 PLAYS = """from workbook.stage.gallery_page import gallery
 gallery(only=["made_up_question", "drift", "price_question", "html_from_a_tool"])"""
+WAITS = """from threading import Event
+from workbook import waiting
+print("before")
+try:
+    with waiting("asking the model", total=40) as tick:
+        for _ in range(20):
+            tick()
+        Event().wait()
+except KeyboardInterrupt:
+    print("after")"""
 SIDEWAYS = "e => e.scrollWidth - e.clientWidth"
 TEXT = ":is(b, small, span, button, a, summary, .note)"
 COVERS = "e => e.contains(document.elementFromPoint(1019, 763))"
 
 
 @pytest.fixture(scope="module")
-def lesson(lab, browser):
+def lesson(window):
     """Lesson 00 on a small screen, with a stage's cells typed over its own."""
-    with pages(lab, browser) as open_:
-        opened = open_("00_start_here", size={"width": 1024, "height": 768})
-        opened.run(SETUP)
-        for words, source in {ASK: ASKS, TELL: TELLS, CELL: BE}.items():
-            opened.type_into(words, source)
-        expect(opened.output(TELL)).to_contain_text("No guess yet", timeout=60_000)
-        yield opened
+    opened = window.open("00_start_here", size=SMALL)
+    opened.run(SETUP)
+    for words, source in {ASK: ASKS, TELL: TELLS, CELL: BE}.items():
+        opened.type_into(words, source)
+    expect(opened.output(TELL)).to_contain_text("No guess yet")
+    return opened
 
 
 def press(lesson, keys):
@@ -38,7 +49,8 @@ def expect_saved(lesson):
     """Ctrl+S saves the notebook, wherever the focus is."""
     dirty = lesson.page.locator(".jp-mod-dirty")
     expect(dirty).to_have_count(1)
-    lesson.wait_for_kernel()  # what it sends late is not in the file
+    idle = lesson.page.locator(".jp-Notebook-ExecutionIndicator[data-status='idle']")
+    expect(idle).to_have_count(1)  # what it sends late is not in the file
     press(lesson, "Control+s")
     expect(dirty).to_have_count(0)
 
@@ -47,6 +59,26 @@ def expect_readable(lesson, shown):
     for _ in lesson.both_themes():
         assert shown.evaluate(SIDEWAYS) <= 1
         assert min(shown.evaluate(CONTRASTS, TEXT)) > READABLE
+
+
+def test_keys_after_a_button_go_into_the_box(lesson):
+    """Whoever types on after a button writes a turn, and deletes no cell"""
+    widget = lesson.output(CELL).locator(".be-the-model")
+    box = widget.get_by_role("textbox")
+    cells = lesson.page.locator(".jp-Notebook .jp-Cell")
+    before, turn = cells.count(), "First I need 20%"
+    for button, is_done in {
+        "Show me one turn": lambda: expect(box).to_have_value(re.compile(turn)),
+        "Send my turn": lambda: expect(widget).to_contain_text(turn),
+        "Start again": lambda: expect(widget).not_to_contain_text(turn),
+    }.items():
+        widget.get_by_role("button", name=button).click()
+        lesson.page.keyboard.type("dddd")  # at once: d, d would delete the cell
+        expect(box).to_be_focused()
+        is_done()
+        lesson.page.keyboard.type("xx")
+        expect(box).to_have_value(re.compile("xx"))
+        assert cells.count() == before
 
 
 def test_a_guess_is_kept_and_compared(lesson):
@@ -105,13 +137,13 @@ def test_be_the_model_fills_the_window(lesson):
     assert not root.evaluate(COVERS)
 
 
-def test_a_reopened_notebook_has_all_of_it_as_text(lesson):
+def test_a_reopened_notebook_has_all_of_it_as_text(window, lesson):
     """Without a kernel the guess with its ✗ and the transcript are there"""
-    lesson.save_and_open_anew()
+    window.open_anew(lesson)
     page = lesson.page
     expect(page.locator(".stage-box")).to_have_count(0)
     asked, played = page.locator("div.instead"), page.locator("details.instead")
-    expect(asked).to_contain_text("● 4 times", timeout=60_000)
+    expect(asked).to_contain_text("● 4 times")
     expect(asked).to_contain_text("✗ Not right")
     for words in ("100*0.2", "Observation: 20", "Final Answer: 90", "That is wrong"):
         expect(played).to_contain_text(words)
@@ -120,7 +152,6 @@ def test_a_reopened_notebook_has_all_of_it_as_text(lesson):
 
 def test_a_row_of_the_gallery_opens_its_run(lesson):
     """By keyboard: Enter opens a row and its run; Ctrl+S saves, Shift+Enter runs"""
-    lesson.wait_for_kernel()
     lesson.type_into(CELL, PLAYS)
     shown = lesson.output("gallery(only")
     row = shown.locator("summary", has_text="A made-up next question")
@@ -140,12 +171,23 @@ def test_a_row_of_the_gallery_opens_its_run(lesson):
     expect(shown.locator(".player")).to_have_count(0)
 
 
-def test_the_landing_page_leads_to_a_lesson(open_lesson):
+def test_a_wait_is_said_while_it_lasts(window):
+    """One line counts between what is printed before and after, and is gone then"""
+    lesson = window.open("00_start_here")
+    lesson.type_into(CELL, WAITS)
+    shown = lesson.output("asking the model")
+    expect(shown).to_contain_text("20 of 40, about")
+    expect(shown).to_contain_text("s left  (■ stops it)")
+    lesson.page.get_by_role("button", name="Interrupt the kernel").click()
+    expect(shown).to_have_text(re.compile(r"^\s*before\s+after\s*$"))
+
+
+def test_the_landing_page_leads_to_a_lesson(window):
     """The map fits a small screen, in both themes, and its links open lessons"""
-    index = open_lesson("index", size={"width": 1024, "height": 768})
+    index = window.open("index", size=SMALL)
     index.run("course()")
     map_ = index.output("course()").locator(".course")
-    expect(map_.locator(".card")).to_have_count(15, timeout=60_000)
+    expect(map_.locator(".card")).to_have_count(15)
     expect_readable(index, map_)
     assert map_.evaluate("e => e.scrollHeight") < 480
     assert map_.locator("img").first.evaluate("i => i.naturalWidth > 0")

@@ -50,35 +50,29 @@ def test_what_is_needed_comes_along(cells, value):
 @pytest.mark.parametrize(
     "last",
     [
-        "%matplotlib inline\ndef answer(): return 2",
+        "%matplotlib inline\n!ls\n?os\ndef answer(): return 2",
         "%%time\n@check\ndef answer(): return 2",
-        "\n\n%%time\ndef answer(): return 2",
-        "%%time\n%%capture out\n\ndef answer(): return 2",
+        "\n\n%%time\n%%capture --no-stderr\n\ndef answer(): return 2",
         ">>> def answer():\n...     return 2",
         "In [3]: def answer():\n   ...:     return 2",
+        "def answer():\r\n    return 2\r\n",
     ],
 )
-@pytest.mark.parametrize(
-    "elsewhere",
-    [
-        "%%script bash\ndef answer(): return 3",
-        "%%writefile a.py\ndef answer(): return 3",
-        "\n%%html\ndef answer(): return 3",
-        "!ls\n\0",
-    ],
-)
-def test_cells_are_read_as_the_notebook_runs_them(last, elsewhere):
-    """magics and pasted prompts are read; what runs elsewhere is no answer"""
-    assert run(["def answer(): return 1", last, elsewhere])() == 2
+def test_cells_are_read_as_the_notebook_runs_them(last):
+    """magics and pasted prompts are read; what runs elsewhere is no answer
+
+    Of https://github.com/ipython/ipython/issues/15312 and its kind.
+    """
+    elsewhere = ["%%script bash\n", "%%writefile a.py\n", "\n%%html\n", "!ls\n\0"]
+    others = [f"{each}def answer(): return 3" for each in elsewhere]
+    assert run(["def answer(): return 1", last, *others])() == 2
 
 
 @pytest.mark.parametrize(
     "cell",
     [
         "@check\n{}",
-        "@workbook.check\n{}",
-        "{}\nanswer = check(answer)",
-        "{}\nworkbook.check(function=answer)",
+        "{}\nanswer = workbook.check(answer)",
         "import os\nprint(1)\n{}\nfor name in 'ab':\n    print(answer(name))",
     ],
 )
@@ -103,13 +97,10 @@ def test_another_exercise_becomes_a_part():
     ("table", "change", "value"),
     [
         ("TABLE = [1]", "TABLE.append(2)", [1, 2]),
-        ("TABLE = {}", "TABLE['x'] = 1", {"x": 1}),
         ("TABLE = {'x': 1}", "del TABLE['x']", {}),
         ("TABLE = [1]", "TABLE += [2]", [1, 2]),
         ("TABLE = [1]", "TABLE = TABLE + [2]", [1, 2]),
-        ("TABLE = 1", "for n in range(3):\n    TABLE += n", 4),
         ("TABLE = {'x': [1]}", "last = TABLE['x'].pop()", {"x": []}),
-        ("TABLE = []", "for n in range(3):\n    TABLE.append(n)", [0, 1, 2]),
         ("class TABLE: x = 1", "TABLE.x = 2", 2),
     ],
 )
@@ -127,7 +118,6 @@ def test_a_line_that_changes_what_is_used_comes_along(table, change, value):
     [
         ("def answer(x)\n    return x", "SyntaxError: expected ':' in line 1"),
         ("\n\nx = 1\ndef answer(x):\n  return (x", "in line 5 of its cell: return (x"),
-        ("def answer(x):\n\treturn x\n        y = 1", "Error: "),
     ],
 )
 def test_a_cell_that_is_no_python_is_no_missing_answer(cell, words):
@@ -154,28 +144,3 @@ def test_what_cannot_be_written_down_is_refused(cell):
             cells_of(function)
     with pytest.raises(LookupError, match="no cell defines answer"):
         answer_in(["answer = 3", "answer = lambda: 3"], "answer")
-
-
-ANSWER = "def f(x):\n    return x\n"
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "\n%%time\n" + ANSWER,
-        "%%time\n%%capture\n" + ANSWER,
-        "%%capture --no-stderr\n\n" + ANSWER,
-        ">>> def f(x):\n...     return x\n",
-        "In [1]: def f(x):\n   ...:     return x\n",
-        "%matplotlib inline\n!ls\n" + ANSWER,
-        "import os\n?os\n" + ANSWER,
-        ANSWER.replace("\n", "\r\n"),
-    ],
-)
-def test_what_a_notebook_runs_can_be_read(cell):
-    """a cell that defines a function in IPython has that function as an answer
-
-    Of https://github.com/ipython/ipython/issues/15312 and its kind.
-    """
-    exec(answer_in([cell], "f"), space := {})
-    assert space["f"](3) == 3

@@ -49,7 +49,7 @@ PEEKS = {
     line = socket.socket(socket.AF_UNIX)
     return line.connect("\\0@MARK@") is None""",
     "connects to a server here": """
-    return socket.create_connection(("127.0.0.1", @PORT@), timeout=1)""",
+    return socket.create_connection(("127.0.0.1", @PORT@), timeout=60)""",
     "attaches shared memory": """
     from multiprocessing.shared_memory import SharedMemory
     return bytes(SharedMemory("@MARK@").buf)""",

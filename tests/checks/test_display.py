@@ -1,17 +1,10 @@
-"""Reports and other notices, as text and as HTML."""
+"""Reports, tables and other notices, as text and as HTML."""
+
+import re
 
 import pytest
 
-from workbook.checks.display import (
-    AMBER,
-    GREEN,
-    GREY,
-    RED,
-    Code,
-    Grid,
-    Notice,
-    as_message,
-)
+from workbook.checks.display import Code, Grid, Notice, as_message, table
 
 NASTY = "<script>alert('$x$')</script>"
 FAILURE = {"rule": NASTY, "test": "", "evidence": [["returned", NASTY]]}
@@ -32,34 +25,6 @@ def test_everything_in_html_is_escaped_and_in_the_pages_ink(thing):
     html = thing._repr_html_()
     assert "&lt;script&gt;" in html
     assert not [word for word in ("<script", ";color:", "'color:") if word in html]
-
-
-@pytest.mark.parametrize("colour", [AMBER, GREEN, GREY, RED])
-def test_a_message_can_be_read_on_a_dark_page_and_on_a_light_one(colour):
-    """WCAG's AA: 3 for the bar, 4.5 for the text on its tinted background"""
-    for paper, ink in (("#ffffff", "#212121"), ("#111111", "#e0e0e0")):
-        bar, page, text = map(parts, (colour, paper, ink))
-        tinted = [b * TINT + p * (1 - TINT) for b, p in zip(bar, page, strict=True)]
-        assert contrast(bar, page) >= 3
-        assert contrast(text, tinted) >= 4.5
-
-
-TINT = 0x14 / 0xFF  # how much of the colour is in a message's background
-
-
-def parts(colour):
-    return [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-
-
-def contrast(*colours):
-    """Return the contrast of two colours, as WCAG defines it."""
-    lights = []
-    for colour in colours:
-        red, green, blue = (
-            p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in colour
-        )
-        lights.append(0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
-    return max(lights) / min(lights)
 
 
 def test_source_cannot_leave_its_fence():
@@ -90,3 +55,26 @@ def test_a_report_reads_headline_requirement_evidence_next_step():
     assert [html.count(f"<code>r</code> {n}") for n in range(8)] == [1] * 5 + [0] * 3
     assert "&#39;`a`&#39;" in html
     assert "<code>a</code> ```b```" in Notice("t", [(" ", "`a` ```b```")])._repr_html_()
+
+
+def sides(page):
+    """Return the side of each column, as its title has it."""
+    return re.findall(r"<th style=\"text-align:(\w+)", page)
+
+
+def test_texts_are_at_the_left_and_numbers_at_the_right():
+    """also numbers that were written as text, with a unit or as a share"""
+    rows = [["a", 1109, "12 of 40", "88 %", "w004"], ["b", None, "", "9 %", "3"]]
+    page = table(["", "n", "right", "rate", "source"], rows)
+    assert sides(page) == ["left", "right", "right", "right", "left"]
+    assert "1,109" in page
+    assert "1,109" in repr(Grid(["n"], [[1109]]))
+
+
+def test_a_table_without_rows_has_its_head():
+    """and says that there are none; a long one says how many it leaves out"""
+    assert sides(page := table(["a", "b"], [])) == ["left", "left"]
+    assert "none" in page
+    assert "none" in repr(Grid(["a", "b"], []))
+    long = table(["n"], [[n] for n in range(1200)], "Done.")
+    assert "and 1,100 more rows. Done." in long

@@ -5,7 +5,7 @@ import textwrap
 import pytest
 
 from tests.learner import report_on
-from workbook.checks.evidence import both, shown, wanted_error
+from workbook.checks.evidence import shown, wanted_error
 
 TESTS = '''
 import pytest
@@ -71,7 +71,6 @@ def found(tmp_path):
     [
         (RIGHT, 3, ()),
         (f"if n > 6: return 0\n    {RIGHT}", 2, ("who_writes(7)", "0", "14", "you h")),
-        (f"if n > 1: return 5\n    {RIGHT}", 1, ("who_writes(2)", "5", "4")),
     ],
 )
 def test_the_rules_are_the_tests_that_take_the_function(found, body, met, first):
@@ -92,7 +91,6 @@ def test_the_rules_are_the_tests_that_take_the_function(found, body, met, first)
         ("raise NotImplementedError", "not attempted"),
         ("if n > 1: raise NotImplementedError\n    return 2", "your code raised"),
         ("[].append(n)", "wrong"),
-        ("yield", "wrong"),
     ],
 )
 def test_a_stub_is_told_apart_from_an_answer(found, body, outcome):
@@ -123,7 +121,6 @@ UNUSED = "what came back cannot be used: AttributeError: 'int' object has no"
     [
         # What was expected is a value, of the result or of an attribute of it.
         ("return False", "assert who_writes([4]) is True", {"expected": "True"}),
-        ("return False", "assert True is who_writes([4])", {"expected": "True"}),
         ("return False", "who_writes(2)\nassert Double.kept == 4", {"but": "it is 3"}),
         ("return 5", "who_writes(2)\nx = Double()\nassert x.kept > 4",
          {"expected": "3 > 4"}),
@@ -137,12 +134,11 @@ UNUSED = "what came back cannot be used: AttributeError: 'int' object has no"
         ("return 'abc'", "assert 'x' in who_writes(2), 'it grew'", {"but": "it grew"}),
         ("return 3.5", "assert who_writes(2) == pytest.approx(3)",
          {"expected": "3 ± 3.0e-06"}),
+        ("return n", "one = who_writes([1])\nwho_writes([2])\nassert one == 3",
+         {"called": "who_writes([1])", "returned": "[1]", "expected": "3"}),
         # Long values are cut where they are the same; like ones have their type.
         ("return ['a' * 400, 3]", LONG, {"returned": f"['{58 * 'a'} … (407 characters)",
          "expected": f"['{58 * 'a'} … (407 characters)"}),
-        ("return 'x\\n' * 500_000", WORDS, {"returned": "'x\\nx"}),
-        ("return 3", "assert who_writes(2) == '3'",
-         {"returned": "3", "expected": "'3'"}),
         ("class Double:\n        def __repr__(self): return '3'\n    return Double()",
          "assert who_writes(2) == 3",
          {"returned": "3 (Double)", "expected": "3 (int)"}),
@@ -157,14 +153,10 @@ UNUSED = "what came back cannot be used: AttributeError: 'int' object has no"
         ("return 3", "who_writes(2).split()", {"outcome": "wrong", "but": UNUSED}),
         (UNSPEAKABLE + "raise Unspeakable", WORDS,
          {"raised": "Unspeakable: <an Unspeakable whose str"}),
-        (UNSPEAKABLE + "return Unspeakable()", WORDS,
-         {"returned": "<an Unspeakable whose repr"}),
         # What it did besides.
         ("print(n)", WORDS, {"printed": "'[4]", "returned": "None"}),
-        ("raise SystemExit(2)", WORDS, {"raised": "SystemExit: 2"}),
-        ("raise KeyboardInterrupt", WORDS, {"raised": "KeyboardInterrupt"}),
-        ("n.append(1)", WORDS,
-         {"changed": "n, which is now [4, 1]", "expected": "n stays [4]"}),
+        ("n[0].append(1)", "who_writes([[4]])",
+         {"changed": "n, which is now [[4, 1]]", "expected": "n stays [[4]]"}),
     ],
 )  # fmt: skip
 def test_a_failure_says_what_came_what_was_expected_and_no_name_of_the_tests(
@@ -185,11 +177,9 @@ def test_a_failure_says_what_came_what_was_expected_and_no_name_of_the_tests(
 @pytest.mark.parametrize(
     ("guess", "body", "is_shown"),
     [
-        ("perhaps: you add", "return 3", True),
         ("perhaps: you add", "raise KeyError", False),
         ("perhaps, of 3 or 4: you add", "return 4", True),
         ("perhaps, of 3 or 4: you add", "return 6", False),
-        ("perhaps, of 3 or 4: you add", "raise KeyError", False),
         ("perhaps, of KeyError: you add", "raise KeyError", True),
     ],
 )
@@ -205,14 +195,6 @@ def test_the_test_file_is_fresh_each_time(found):
     tests = "N = [1]\n\ndef test_it(who_writes):\n    assert who_writes(N) == [1]\n"
     assert found("n.append(2); return n", tests)["outcome"] == "wrong"
     assert found("return [*n]", tests)["outcome"] == "passed"
-
-
-@pytest.mark.parametrize("changes", ["n['a'].pop()", "n['b'] = 1", "n.clear()"])
-def test_a_changed_argument_is_noticed(found, changes):
-    """a list or dict that the function changes is noticed, however deep"""
-    tests = "def test_it(who_writes):\n    assert who_writes({'a': [1]}) is None\n"
-    (failure,) = found(changes, tests)["failures"]
-    assert ["expected", "n stays {'a': [1]}"] in failure["evidence"]
 
 
 @pytest.mark.parametrize(
@@ -243,9 +225,3 @@ def test_a_value_and_an_error_are_written_without_noise():
     )
     words = wanted_error((OSError, KeyError), r"(?s)(?=.*THINK)(?=.*2\.5 V)")
     assert words == 'an OSError or a KeyError whose message has "THINK" and "2.5 V"'
-
-
-def test_two_long_values_show_where_they_part():
-    """of two long values the beginning is shown, and the place where they differ"""
-    one, two = both(["a" * 500, "b", 1], ["a" * 500, "c", 1])
-    assert ("'b', 1" in one, "'c', 1" in two, len(one) < 300) == (True, True, True)

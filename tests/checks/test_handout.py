@@ -27,7 +27,10 @@ def pages(tmp_path_factory):
 
 @pytest.mark.in_ci
 def test_all_lessons_are_there_and_nothing_is_loaded(pages):
-    """a page and a deck each, and an index; all that is loaded is beside them"""
+    """a page and a deck each, and an index; all that is loaded is beside them
+
+    A deck has its sections side by side, a heading first in each, and no stub.
+    """
     both = {
         f"{s}{kind}.html" for s in [*lessons(), "demos"] for kind in ("", ".slides")
     }
@@ -40,6 +43,11 @@ def test_all_lessons_are_there_and_nothing_is_loaded(pages):
         tags = [(tag, at) for tag in LOADED for at in page.find_all(tag)]
         loaded = {element.get(LOADED[tag], "data:") for tag, element in tags}
         assert {each for each in loaded if each[:5] != "data:"} <= OURS
+    deck = pages["01_naive_loop.slides.html"].select_one(".reveal .slides")
+    columns = deck.find_all("section", recursive=False)
+    assert all(column.find(["h1", "h2"]) for column in columns)
+    assert len(columns) == len(deck.find_all(["h1", "h2"]))
+    assert "= check(" not in deck.text
 
 
 @pytest.mark.in_ci
@@ -52,16 +60,6 @@ def test_solved_shows_our_answers_and_no_setup(pages):
         assert "NotImplementedError" not in cell
         setup = read_cells(lessons()[exercise.lesson].notebook)[0].source
         assert setup.strip() not in [text.strip() for text in code]
-
-
-@pytest.mark.in_ci
-def test_a_deck_has_a_column_for_each_section(pages):
-    """the sections side by side, a heading first in each, and no exercise's stub"""
-    deck = pages["01_naive_loop.slides.html"].select_one(".reveal .slides")
-    columns = deck.find_all("section", recursive=False)
-    assert all(column.find(["h1", "h2"]) for column in columns)
-    assert len(columns) == len(deck.find_all(["h1", "h2"]))
-    assert "= check(" not in deck.text
 
 
 @pytest.mark.parametrize("solved", [False, True])

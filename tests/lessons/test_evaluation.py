@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -179,8 +179,8 @@ def begun(out):
 
 @pytest.mark.parametrize(
     "pool",
-    [nullcontext, lambda: ThreadPoolExecutor(2), lambda: ProcessPoolExecutor(2)],
-    ids=["here", "threads", "processes"],
+    [nullcontext, lambda: ProcessPoolExecutor(2)],
+    ids=["here", "processes"],
 )
 def test_each_task_has_its_row_in_order(tmp_path, pool):
     """The rows stand in the order of the tasks, whoever ran them."""

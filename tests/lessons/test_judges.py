@@ -41,45 +41,36 @@ def totals(agent, given, out):
     return right, wasted, len(paid)
 
 
-def without(script, *off):
-    return Agent(script, tuple(guard for guard in GUARDS if guard not in off))
-
-
 def test_the_expert_is_right_on_all_tasks(tmp_path):
     """With all guards 29 of 29 are right and no call is wasted, in any process."""
     agent = pickle.loads(pickle.dumps(Agent()))
     assert totals(agent, tasks(), tmp_path) == (29, 0, 0)
 
 
-@pytest.mark.parametrize("script", ["repeats", "wanders", "pays twice", "makes up"])
-def test_guards_keep_an_adversary_in_check(tmp_path, script):
-    """With all guards each ends right and nobody is paid; without, it harms."""
-    some = tasks()[::4]
-    right, _, paid = totals(Agent(script), some, tmp_path / "all")
-    assert (right, paid) == (len(some), 0)
-    right, _, paid = totals(Agent(script, ()), some, tmp_path / "none")
-    assert right < len(some) or paid == 2 * len(some)
+PAYS = "pays twice"
 
 
 @pytest.mark.parametrize(
-    ("script", "guard"),
-    [("repeats", "stuck"), ("wanders", "budget"), ("makes up", "grounding")],
+    ("script", "off", "found"),
+    [
+        ("repeats", (), (2, 4, 0)),
+        ("repeats", ["stuck"], (0, 18, 0)),
+        ("wanders", (), (2, 16, 0)),
+        ("wanders", ["budget"], (0, 78, 0)),
+        ("makes up", (), (2, 2, 0)),
+        ("makes up", ["grounding"], (0, 2, 0)),
+        (PAYS, ["taint"], (2, 4, 0)),
+        (PAYS, ["policy"], (2, 4, 1)),  # one of the two tasks has read a page
+        (PAYS, ["policy", "taint"], (2, 4, 2)),  # the ledger pays each once
+        (PAYS, ["policy", "taint", "ledger"], (2, 4, 4)),
+    ],
 )
-def test_a_guard_is_worth_its_row(tmp_path, script, guard):
-    """Without the guard that an adversary is made for, it wastes or lies."""
-    right, wasted, _ = totals(Agent(script), [TOWERS], tmp_path / "all")
-    fewer, more, _ = totals(without(script, guard), [TOWERS], tmp_path / "off")
-    assert more > wasted or fewer < right
+def test_a_guard_is_worth_its_row(tmp_path, script, off, found):
+    """With all guards an adversary ends right; without its own it wastes, lies, pays.
 
-
-def test_two_guards_stand_in_for_each_other(tmp_path):
-    """Policy or taint alone stops the payments; without both each task has one."""
-    off = ["taint"], ["policy", "taint"], ["policy", "taint", "ledger"]
-    paid = [
-        totals(without("pays twice", *guards), SOME, tmp_path / str(n))[2]
-        for n, guards in enumerate(off)
-    ]
-    assert paid == [0, len(SOME), 2 * len(SOME)]
+    Of two tasks: right answers, wasted calls, payments."""
+    guards = tuple(guard for guard in GUARDS if guard not in off)
+    assert totals(Agent(script, guards), SOME, tmp_path) == found
 
 
 def test_a_configuration_is_an_argument(tmp_path):

@@ -53,29 +53,21 @@ def test_the_calculator_answers_as_langchains_does(reply):
 ENDLESS = ["9**9**9**9", "0x9**9**9**9", "1**9**9**9", "(9**999)**999**9", "1<<9**12"]
 
 
-@pytest.mark.parametrize("expression", ENDLESS)
-def test_no_expression_takes_for_ever(expression):
-    """What numexpr would work on for hours is refused at once"""
-    with pytest.raises(ValueError, match="cannot evaluate"):
-        lesson.evaluate_math_block(f"```text\n{expression}\n```")
-
-
-def test_a_number_that_a_float_can_hold_stays_whole():
-    """2 to the power of 62 is small enough, and has all its digits"""
+def test_no_expression_takes_for_ever():
+    """What numexpr would work on for hours is refused; what fits a float stays whole"""
     assert lesson.evaluate_math_block("```text 2**62 ```") == f"Answer: {2**62}"
+    for expression in ENDLESS:
+        with pytest.raises(ValueError, match="cannot evaluate"):
+            lesson.evaluate_math_block(f"```text\n{expression}\n```")
 
 
 # The diagram
 
 
-def drawn(label):
-    """Return what Mermaid shows for a label, its entities decoded."""
-    return html.unescape(re.sub(r"#(\d+);", r"&#\1;", label))
-
-
 @example("a:b; #35; <b>&amp;</b> {x} \\n 100% %%{init} $$x$$ ```t 88ドル。")
 @example("one\r\ntwo\x1b")
 @example(" \n ")
+@settings(max_examples=50, deadline=None)
 @given(st.text(max_size=60))
 def test_no_text_breaks_the_diagram(text):
     """A label is one statement on one line, and shows what was written, shortened"""
@@ -85,8 +77,7 @@ def test_no_text_breaks_the_diagram(text):
     label = line.removeprefix("    T1-->>Agent: ")
     bare = re.sub(r"#\d+;", "x", label)
     assert not re.search(r"[;:#<>&\"`\\{}\n\r\x85\u2028\u2029]|%%|\$\$", bare)
-    written = re.sub(r"[\x00-\x1f\x7f]", "\N{REPLACEMENT CHARACTER}", text)
-    shown = " ".join(written.split()) or "(empty)"
-    if "\N{REPLACEMENT CHARACTER}" not in shown and len(shown) <= 40:
-        assert drawn(label) == shown
-    assert len(drawn(label)) <= 40
+    drawn = html.unescape(re.sub(r"#(\d+);", r"&#\1;", label))
+    assert len(drawn) <= 40
+    if len(text) <= 40 and text.isprintable():
+        assert drawn == (" ".join(text.split()) or "(empty)")

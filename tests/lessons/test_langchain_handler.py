@@ -2,7 +2,6 @@
 
 import pytest
 from langchain_core.messages import HumanMessage
-from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import tool as langchain_tool
 
 from tests.lessons.test_old_and_new_agents import ACTION, ANSWER, end, search
@@ -28,26 +27,20 @@ def echo(text: str) -> str:
     return text
 
 
-def calls(*names):
-    """Return a turn that asks for these tools at once."""
-    return [
-        ToolRequest(name, {"text": name}, f"id_{n}") for n, name in enumerate(names)
-    ]
+ECHO = ToolRequest("echo", {"text": "a"}, "one")
 
 
-def traced(turns, *tools):
+def traced(*turns):
     """Return the trace of a run of today's agent."""
     journal = Journal()
-    agent = graph_agent(Script(turns), tools)
     config = {"callbacks": [TraceHandler(journal.emit)], "recursion_limit": 20}
-    agent.invoke(HELLO, config=config)
+    graph_agent(Script(turns), [echo]).invoke(HELLO, config=config)
     return journal.trace()
 
 
 def test_any_run_can_be_traced():
-    """Given as a callback, it writes a whole run of anybody's agent"""
-    said = Response(calls=calls("echo"), usage=Usage(7, 2, 3))
-    trace = traced([said, "done"], echo)
+    """Given as a callback, it writes a whole run of any agent"""
+    trace = traced(Response(calls=[ECHO], usage=Usage(7, 2, 3)), "done")
     kinds = "run_started model_request model_turn tool_call observation"
     last = "model_request model_turn run_finished"
     assert [event["kind"] for event in trace] == f"{kinds} {last}".split()
@@ -55,61 +48,41 @@ def test_any_run_can_be_traced():
     assert trace.prompt(1) == [{"role": "user", "content": "hello"}]
     turn, call, seen = trace.events[2:5]
     assert turn["usage"] == {"input": 7, "output": 2, "cached": 3}
-    assert turn["calls"] == [calls("echo")[0].fields()]
-    assert (call["call_id"], call["arguments"]) == ("id_0", {"text": "echo"})
-    assert (seen["call_id"], seen["ok"], seen["text"]) == ("id_0", True, "echo")
+    assert turn["calls"] == [ECHO.fields()]
+    assert (call["call_id"], call["arguments"]) == ("one", {"text": "a"})
+    assert (seen["call_id"], seen["ok"], seen["text"]) == ("one", True, "a")
     assert trace.end["answer"] == "done"
 
 
 def test_an_id_that_comes_again_is_another_call():
     """Two calls to which the model gave one id have an observation each"""
-    asked = [ToolRequest("echo", {"text": text}, "one") for text in "ab"]
-    trace = traced([asked, "done"], echo)
+    trace = traced([ECHO, ECHO], "done")
     ids = [event["call_id"] for event in trace.of("tool_call")]
     assert (len({*ids}), ids[0]) == (2, "one")
     assert {event["call_id"] for event in trace.of("observation")} == {*ids}
 
 
-def test_a_chain_may_call_its_question_and_its_answer_otherwise():
-    """Without `input` and `output`: the first value and the last one"""
-    journal = Journal()
-    chain = RunnableLambda(lambda _: {"documents": [], "result": "1"})
-    config = {"callbacks": [TraceHandler(journal.emit)]}
-    chain.invoke({"question": "?", "k": 3}, config=config)
-    first, last = journal.trace().events
-    assert (first["question"], last["answer"]) == ("?", "1")
-
-
-def test_a_trace_that_cannot_be_written_ends_the_run():
-    """LangChain swallows what callbacks raise; here it is not passed over"""
-    journal = Journal()
-
-    def full_disk(kind, /, **fields):
-        if kind == Kind.TOOL_CALL:
-            raise OSError("no space left")
-        return journal.emit(kind, **fields)
-
-    run_classic(Script([ACTION, ANSWER]), [search()], "?", emit=full_disk)
-    assert end(journal.trace())[1] == "OSError"
-
-
+@pytest.mark.parametrize("error", [OSError("no space left"), KeyboardInterrupt("stop")])
 @pytest.mark.parametrize("kind", Kind)
-def test_a_run_that_a_listener_stops_is_whole(kind):
-    """Stopped at any event, a run has one end, and each call one observation"""
+def test_a_run_whose_trace_cannot_be_written_is_whole(kind, error):
+    """Whichever event it ends at, it has one end, and each call one observation"""
     journal, left = Journal(), [kind]
 
     def emit(kind, /, **fields):
         seq = journal.emit(kind, **fields)
         if kind in left:
             left.clear()
-            raise KeyboardInterrupt("stop")
+            raise error
         return seq
 
     run_classic(Script([ACTION, ANSWER]), [search()], "?", emit=emit)
-    kinds = [event["kind"] for event in journal.trace()]
+    trace = journal.trace()
+    kinds = [event["kind"] for event in trace]
     assert kinds.count("tool_call") == kinds.count("observation")
     assert (kinds.count("run_started"), kinds.count("run_finished")) == (1, 1)
     assert kinds[-1] == "run_finished"
+    if kind == Kind.TOOL_CALL:
+        assert end(trace)[1] == type(error).__name__
 
 
 # The debug log

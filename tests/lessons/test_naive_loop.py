@@ -6,17 +6,11 @@ from tests.doubles import named
 from tests.lessons.asked import Asked
 from workbook.lessons.naive_loop import build_history as ours
 from workbook.lessons.naive_loop import naive_loop as our_loop
-from workbook.lessons.naive_loop import (
-    reading_loop,
-    run_loop,
-    text_tools,
-    trusting_function,
-)
+from workbook.lessons.naive_loop import reading_loop, run_loop, text_tools
 from workbook.runtime.calls import ToolFailure
 from workbook.runtime.journal import Journal
 from workbook.runtime.script import Script
 from workbook.runtime.tools import Tool
-from workbook.runtime.turns import Final
 
 TOOLS = {"Sum": named("a tool that answers 2", lambda text: "2")}
 RUNS = "Action: Sum\nAction Input: 1+1"
@@ -187,8 +181,12 @@ def test_negative_numbers_are_refused(count_tokens_sent, numbers):
 CALL = f"Thought: I add.\n{RUNS}"
 
 
-def run(model, loop=our_loop, tools=TOOLS, **options):
-    return run_loop(loop, model, tools, "1+1?", **options)
+def run(turns, loop=our_loop, tools=TOOLS, **options):
+    return run_loop(loop, Script(turns), tools, "1+1?", **options)
+
+
+def ended(trace):
+    return trace.end["state"], trace.end["reason"], len(trace.of("tool_call"))
 
 
 def test_the_history_is_what_the_naive_loop_sends():
@@ -202,64 +200,43 @@ def test_the_history_is_what_the_naive_loop_sends():
 
 def test_the_trace_has_the_run_in_order():
     """Every call, tool and answer is there, in order"""
-    trace = run(Script([CALL, "Final Answer: 2"]))
-    assert [event["kind"] for event in trace] == [
-        "run_started",
-        *("model_request", "model_turn", "tool_call", "observation"),
-        *("model_request", "model_turn"),
-        "run_finished",
-    ]
-    assert trace.end["answer"] == "2"
+    trace = run([CALL, "Final Answer: 2"], instructions="Add.\n")
+    step = "model_request model_turn tool_call observation"
+    end = "model_request model_turn run_finished"
+    assert [e["kind"] for e in trace] == f"run_started {step} {end}".split()
+    assert (*ended(trace), trace.end["answer"]) == ("DONE", "final_answer", 1, "2")
+    assert trace.prompt(5) == f"Add.\nQuestion: 1+1?\n{CALL}\nObservation: 2\n"
     assert trace.of("tool_call")[0]["arguments"] == {"input": "1+1"}
     turn = {"kind": "action", "thought": "I add.", "tool": "Sum", "input": "1+1"}
-    assert trace.of("model_turn")[0]["turn"] == turn
+    first = trace.of("model_turn")[0]
+    assert (first["text"], first["turn"]) == (CALL, turn)
 
 
-def test_a_parser_keeps_what_it_read():
-    """An answer that rests on a made-up Observation is dropped: the step is done"""
-    model = Asked([f"{CALL}\nObservation: 3\nFinal Answer: 3", "Final: two"])
-    assert run(model, reading_loop).end["answer"] == "two"
-    assert model.prompts[1] == f"Question: 1+1?\n{CALL}\nObservation: 2\n"
-
-
-def test_an_unreadable_turn_is_an_observation():
-    """With a parser, a turn that cannot be read is an Observation and no exception"""
-    model = Asked(["Action: Sum", "Final Answer: 2"])
-    trace = run(model, reading_loop)
-    assert (trace.end["answer"], trace.of("tool_call")) == ("2", [])
-    assert "\nObservation: Error: missing_input." in model.prompts[1]
-
-
-def test_parser_and_history_are_arguments():
-    """Somebody else's parser and history are used in place of ours"""
-
-    def history(question, steps, instructions):
-        return f"{instructions}{question}{steps}"
-
-    mine = {"parse": lambda text: Final("", f"<{text}>"), "history": history}
-    model = Asked(["88"])
-    answer = reading_loop(model, {}, "1+1?", instructions="Q", **mine)
-    assert (answer, model.prompts[0]) == ("<88>", "Q1+1?[]")
+def test_with_a_parser_only_what_was_read_stays():
+    """A made-up Observation is dropped; an unreadable turn gets one that says why"""
+    turns = f"{CALL}\nObservation: 3\nFinal Answer: 3", "Action: Sum", "Final: two"
+    answer, model = ask(reading_loop, *turns)
+    assert (answer, model.prompts[1]) == (
+        "two",
+        f"Question: 1+1?\n{CALL}\nObservation: 2\n",
+    )
+    assert "\nObservation: Error: missing_input." in model.prompts[2]
 
 
 @pytest.mark.parametrize("loop", [our_loop, reading_loop])
 def test_nothing_else_is_fixed(loop):
     """A tool that is not there, and one that raises, end the run of either loop"""
-    none, raises = "Action: None\nAction Input: -", {"Sum": lambda text: 1 / 0}
-    traces = run(Script([none]), loop), run(Script([CALL]), loop, raises)
-    ends = [(trace.end["state"], trace.end["reason"]) for trace in traces]
-    assert ends == [("ERROR", "KeyError"), ("ERROR", "ZeroDivisionError")]
-    assert [len(trace.of("tool_call")) for trace in traces] == [1, 1]
+    none = run(["Action: None\nAction Input: -"], loop)
+    raises = run([CALL], loop, {"Sum": lambda text: 1 / 0})
+    assert ended(none) == ("ERROR", "KeyError", 1)
+    assert ended(raises) == ("ERROR", "ZeroDivisionError", 1)
 
 
 def test_a_call_limit_is_reached_after_its_calls():
     """A limit of n hands on n calls as they are, and the next one ends the run"""
-    model = Asked([CALL] * 4)
-    trace = run(model, calls=3)
-    assert (model.asked, len(trace.of("model_request"))) == (3, 3)
-    end = trace.end
-    assert (end["state"], end["reason"]) == ("EXHAUSTED", "call_limit")
-    assert end["message"] == "no call more: the limit is 3"
+    trace = run([CALL] * 4, calls=3)
+    assert ended(trace) == ("EXHAUSTED", "call_limit", 3)
+    assert trace.end["message"] == "no call more: the limit is 3"
 
 
 def test_the_user_can_stop_a_loop():
@@ -269,10 +246,8 @@ def test_the_user_can_stop_a_loop():
         if event["kind"] == "tool_call":
             raise KeyboardInterrupt
 
-    journal = Journal(secrets=(), listener=listener)
-    trace = run(Script([CALL] * 9), calls=9, journal=journal)
-    assert (trace.end["state"], trace.end["reason"]) == ("ERROR", "KeyboardInterrupt")
-    assert len(trace.of("tool_call")) == 1
+    trace = run([CALL] * 9, journal=Journal(secrets=(), listener=listener))
+    assert ended(trace) == ("ERROR", "KeyboardInterrupt", 1)
 
 
 # tools as functions from text to text
@@ -284,12 +259,18 @@ def echo(kind, run=lambda **given: {"result": given}):
     return Tool("Echo", "Gives it back.", schema, run)
 
 
-def test_the_text_goes_to_the_first_parameter():
+@pytest.mark.parametrize(
+    ("kind", "text", "back"),
+    [
+        ("integer", "7", '{"n": 7}'),
+        ("number", "7.5", '{"n": 7.5}'),
+        ("string", "7", '{"n": "7"}'),
+        ("integer", '{"n": "seven"}', '{"n": "seven"}'),
+    ],
+)
+def test_the_text_goes_to_the_first_parameter(kind, text, back):
     """Text is read as the first parameter wants it, JSON is taken as it is"""
-    given = {"integer": "7", "number": "7.5", "string": "7"}
-    back = [text_tools([echo(kind)])["Echo"](text) for kind, text in given.items()]
-    assert back == ['{"n": 7}', '{"n": 7.5}', '{"n": "7"}']
-    assert trusting_function(echo("integer"))('{"n": "seven"}') == '{"n": "seven"}'
+    assert text_tools([echo(kind)])["Echo"](text) == back
 
 
 def test_a_failure_that_a_tool_foresaw_is_a_text():
@@ -298,10 +279,9 @@ def test_a_failure_that_a_tool_foresaw_is_a_text():
     def refuse(n):
         raise ToolFailure("unauthorized", "401.") if n == 1 else LookupError("gone")
 
-    tools = {"Sum": trusting_function(echo("integer", refuse))}
-    first = CALL.replace("1+1", "1")
-    trace = run(Script([first, CALL.replace("1+1", "2")]), tools=tools)
+    tools = text_tools([echo("integer", refuse)])
+    trace = run([f"Action: Echo\nAction Input: {n}" for n in (1, 2)], tools=tools)
     (observation,) = trace.of("observation")
     assert observation["text"] == "Error (unauthorized): 401."
     assert observation["ok"] is False
-    assert trace.end["reason"] == "LookupError"
+    assert ended(trace) == ("ERROR", "LookupError", 2)

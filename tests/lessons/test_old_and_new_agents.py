@@ -25,22 +25,29 @@ ACTION = "Thought: I look.\nAction: Search\nAction Input: bridge"
 ANSWER = "Thought: I know.\nFinal Answer: 42"
 NOTICE = "Agent stopped due to iteration limit or time limit."
 TEXT = {"type": "object", "properties": {"input": {"type": "string"}}}
+TRIED = {
+    "refused": ToolFailure("unauthorized", "401 Unauthorized.", hint="Log in again."),
+    "stopped": KeyboardInterrupt("stopped"),
+}
 
 
-def search(run=str, name="Search", description="Searches."):
-    """Return a tool that takes one text."""
+def search(description="Searches."):
+    """Return a tool that takes one text and raises what is `TRIED`."""
 
     def answer(input):
-        return {"result": run(input)}
+        if input in TRIED:
+            raise TRIED[input]
+        return {"result": input}
 
-    return Tool(name, description, TEXT, answer, timeout_s=None)
+    return Tool("Search", description, TEXT, answer, timeout_s=None)
 
 
-def classic(turns, tool=None, **options):
-    """Return the trace of a run of the classic agent."""
-    journal, model = Journal(), turns if isinstance(turns, Script) else Script(turns)
-    run_classic(model, [tool or search()], "Who?", emit=journal.emit, **options)
-    return journal.trace()
+def classic(*turns, tools=None, model=None, **options):
+    """Return the trace of a run of the classic agent, and its model."""
+    journal, model = Journal(), model or Asked(turns)
+    tools = [search()] if tools is None else tools
+    run_classic(model, tools, "Who?", emit=journal.emit, **options)
+    return journal.trace(), model
 
 
 def end(trace):
@@ -69,76 +76,54 @@ def test_a_hosted_model_is_sent_the_same_prompts():
     """`ChatOpenAI` gets the classic prompt as one message, with both stop words"""
     from langchain_openai import ChatOpenAI
 
-    journal = Journal()
+    tools = [search('Write {"name": "bridge"}.')]  # braces are no variables
     with endpoint(ACTION, ANSWER) as server:
         model = ChatOpenAI(model="script", base_url=server.url, api_key="none-needed")
-        run_classic(model, [search()], "Who?", emit=journal.emit)
-    here, there = classic([ACTION, ANSWER]), journal.trace()
+        there, _ = classic(model=model, tools=tools)
+    here, _ = classic(ACTION, ANSWER, tools=tools)
     for trace in (here, there):
         assert trace.events[1]["stop"] == ["\nObservation:", "\n\tObservation:"]
-    assert server.asked[0]["messages"][0]["content"] == here.prompt(1)
+        assert trace.prompt(1) == server.asked[0]["messages"][0]["content"]
+        assert 'Write {"name": "bridge"}.' in trace.prompt(1)
+        assert end(trace) == ("DONE", "final_answer", "42")
     assert server.asked[0]["stop"] == here.events[1]["stop"]
-    assert (there.prompt(1), end(there)[2]) == (here.prompt(1), "42")
 
 
 # How a classic run ends
 
 
-def test_a_repeated_call_ends_with_a_notice_for_an_answer():
-    """The agent stops after its iterations; the notice is no answer of the model"""
-    script = Script([ACTION], repeat_last=True)
-    assert end(classic(script, max_iterations=7)) == (
-        "EXHAUSTED",
-        "max_iterations",
-        NOTICE,
-    )
-    assert script.asked == 7
-    said = classic([f"Thought: done\nFinal Answer: {NOTICE}"])
-    assert end(said) == ("DONE", "final_answer", NOTICE)
-
-
-def fail(text):
-    raise KeyboardInterrupt(f"stopped at {text}")
-
-
 @pytest.mark.parametrize(
-    ("turn", "seen", "reason"),
+    ("turns", "options", "right"),
     [
-        (ACTION, ["KeyboardInterrupt"], "KeyboardInterrupt"),
-        (ConnectionError("closed"), [], "ConnectionError"),
+        ([ACTION] * 9, {"max_iterations": 7}, ("EXHAUSTED", "max_iterations", NOTICE)),
+        ([f"Final Answer: {NOTICE}"], {}, ("DONE", "final_answer", NOTICE)),
+        ([ConnectionError("closed")], {}, ("ERROR", "ConnectionError", None)),
+        ([ANSWER], {"tools": []}, ("ERROR", "ValueError", None)),
+        (["I think so."], {}, ("ERROR", "ValueError", None)),
     ],
-    ids=["tool", "model"],
+    ids=["iterations", "a notice that a model wrote", "model", "no tool", "unreadable"],
 )
-def test_what_a_tool_or_the_model_raises_ends_the_run(turn, seen, reason):
-    """It is recorded, also as the observation of the call, and is not raised"""
-    trace = classic([turn], search(fail))
-    assert [(e["ok"], e["error"]) for e in trace.of("observation")] == [
-        (False, name) for name in seen
-    ]
-    assert end(trace) == ("ERROR", reason, None)
+def test_how_a_classic_run_ends(turns, options, right):
+    """The notice is no answer of the model; what is raised is recorded"""
+    trace, _ = classic(*turns, **options)
+    assert (trace.events[0]["kind"], end(trace)) == ("run_started", right)
+    assert len(trace.of("tool_call")) == options.get("max_iterations", 0)
 
 
-def test_a_run_that_cannot_begin_is_recorded_too():
-    """An agent without tools is refused; the trace still begins and ends"""
-    journal = Journal()
-    run_classic(Script([ANSWER]), [], "Who?", emit=journal.emit)
-    kinds = [event["kind"] for event in journal.trace()]
-    assert kinds == ["run_started", "run_finished"]
-    assert end(journal.trace()) == ("ERROR", "ValueError", None)
+def test_what_a_tool_raises_ends_the_run_and_is_its_observation():
+    """It is recorded, and is not raised"""
+    trace, _ = classic(ACTION.replace("bridge", "stopped"))
+    [seen] = trace.of("observation")
+    assert (seen["ok"], seen["error"]) == (False, "KeyboardInterrupt")
+    assert end(trace) == ("ERROR", "KeyboardInterrupt", None)
 
 
-def test_an_unreadable_turn_ends_the_run_or_goes_back_to_the_model():
+def test_an_unreadable_turn_goes_back_to_the_model():
     """With handle_parsing_errors the model reads why, and no call is made of it"""
-    assert end(classic(["I think so."]))[:2] == ("ERROR", "ValueError")
-    script = Asked(["I think so.", ANSWER])
-    trace = classic(script, handle_parsing_errors=True)
+    trace, script = classic("I think so.", ANSWER, handle_parsing_errors=True)
     assert trace.of("tool_call") == []
     assert "Invalid Format: Missing 'Action:'" in script.prompts[1]
     assert end(trace)[2] == "42"
-
-
-def refuse(text):
-    raise ToolFailure("unauthorized", "401 Unauthorized.", hint="Log in again.")
 
 
 @pytest.mark.parametrize(
@@ -146,21 +131,14 @@ def refuse(text):
     [("Search", "401 Unauthorized. Log in again."), ("REPL", "not a valid tool")],
 )
 def test_a_call_that_failed_is_not_ok(name, words):
-    """A tool that says no, or is not there: the model reads why, and the run goes on"""
-    turn = f"Action: {name}\nAction Input: bridge"
-    trace = classic([turn, ANSWER], search(refuse))
+    """A tool refuses, or does not exist: the model reads why, and the run goes on"""
+    trace, script = classic(f"Action: {name}\nAction Input: refused", ANSWER)
     (call,), (seen,) = trace.of("tool_call"), trace.of("observation")
-    assert (call["tool"], call["arguments"]) == (name, {"input": "bridge"})
+    assert (call["tool"], call["arguments"]) == (name, {"input": "refused"})
     assert (seen["tool"], seen["ok"], seen["call_id"]) == (name, False, call["call_id"])
     assert words in seen["text"]
-    assert words in str(trace.of("model_request")[1])
+    assert words in script.prompts[1]
     assert end(trace)[2] == "42"
-
-
-def test_braces_in_a_description_are_text():
-    """A tool's description goes into a template; its braces are no variables there"""
-    tool = search(description='Write {"name": "bridge"}.')
-    assert 'Write {"name": "bridge"}.' in classic([ANSWER], tool).prompt(1)
 
 
 # Models and tools
@@ -215,10 +193,9 @@ def test_a_tool_is_handed_over_with_its_schema_and_held_to_nothing(text):
 
 @pytest.mark.in_ci
 def test_the_real_model_makes_up_an_observation_without_stop_words():
-    """With stop words the calculator is asked, and asks the model; without, nobody"""
+    """With stop words the calculator is called and calls the model; without, not"""
     with_stop, without = stop_word_runs(LocalTextModel(max_tokens=60)).values()
     turns = [run.of("model_turn")[0]["text"] for run in (with_stop, without)]
     assert ["Observation:" in turn for turn in turns] == [False, True]
-    assert len(with_stop.of("tool_call")) >= 1
     assert any(inside(with_stop, "model_turn"))
     assert without.of("tool_call") == []

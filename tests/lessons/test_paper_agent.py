@@ -5,20 +5,16 @@ import pytest
 from tests.lessons.asked import Asked
 from workbook.lessons.paper_agent import (
     Order,
-    cut_observation,
     experiment,
     majority,
     paper_agent,
-    read_step,
 )
 from workbook.lessons.react_prompting import (
-    METHODS,
     ArithmeticQuestion,
     PaperStep,
     calculator_world,
     same_number,
 )
-from workbook.runtime.script import Script
 from workbook.wait import Waiting
 from workbook.worlds.text_world import StepResult, ToolWorld
 
@@ -92,71 +88,42 @@ QUESTION = "How many eggs are in 7 boxes of 12?"
 SUM = " I multiply.\nAction: Sum[12 * 7]"
 END = " I know.\nAction: Finish[84]"
 WORLD = ToolWorld({"Sum": lambda text: 84})
+CAPS = {"thought": 100, "action": 20, "observation": 5}
+
+
+def agent(method, *turns, world=WORLD, **options):
+    """Run the agent on a model with these turns; return its row and the model."""
+    model = Asked(turns)
+    return paper_agent(method, model, QUESTION, [], world, **options), model
 
 
 def test_each_prompt_ends_where_the_model_goes_on():
-    """The second prompt holds the first step and its observation, then a new label"""
-    script = Asked([SUM, END])
-    paper_agent("react", script, QUESTION, [], WORLD)
-    first, second = script.prompts
+    """A prompt holds the steps before; a thought alone is kept, and the action asked"""
+    row, model = agent("react", SUM, " I see.\nThen I know.", " Finish[84]", caps=CAPS)
+    first, second, third = model.prompts
     assert first == f"Question: {QUESTION}\nThought:"
     assert second == f"{first}{SUM}\nObservation: 84\nThought:"
-    assert script.requests[1].stop[0] == "\nObservation:"
-
-
-def test_a_reply_without_an_action_is_followed_by_a_second_call():
-    """A thought alone is kept, and the action asked for"""
-    script = Asked([" I multiply.\nThen I see.", " Sum[12 * 7]", END])
-    row = paper_agent("react", script, QUESTION, [], WORLD)
-    assert script.prompts[1].endswith("\nThought: I multiply.\nAction:")
-    assert script.requests[1].stop == ("\n",)
+    assert third == f"{second} I see.\nAction:"
+    stops = [request.stop[0] for request in model.requests]
+    assert stops == ["\nObservation:", "\nObservation:", "\n"]
+    assert [request.max_tokens for request in model.requests] == [120, 120, 20]
     assert row["steps"] == [
         PaperStep("I multiply.", "Sum[12 * 7]", "84"),
-        PaperStep("I know.", "Finish[84]", "Episode finished."),
+        PaperStep("I see.", "Finish[84]", "Episode finished."),
     ]
     assert (row["answer"], row["calls"]) == ("84", 3)
 
 
 def test_one_model_may_think_and_another_act():
     """Each step has two calls, with the caps of a thought and of an action"""
-    thinker, actor = Asked([SUM, END]), Asked([" Sum[1]\nThought: x", " Finish[84]"])
-    caps = {"thought": 100, "action": 20, "observation": 300}
-    given = {"actor": actor, "caps": caps}
-    row = paper_agent("react", thinker, QUESTION, [], WORLD, **given)
+    actor = Asked([" Sum[1]\nThought: x", " Finish[84]"])
+    row, thinker = agent("react", SUM, END, actor=actor, caps=CAPS)
     assert [step.action for step in row["steps"]] == ["Sum[1]", "Finish[84]"]
     assert (row["answer"], row["calls"]) == ("84", 4)
     assert [each.max_tokens for each in thinker.requests] == [100, 100]
     assert [each.max_tokens for each in actor.requests] == [20, 20]
     assert thinker.requests[0].stop[0] == "\nAction"
     assert actor.prompts[0].endswith("Thought: I multiply.\nAction:")
-
-
-@pytest.mark.parametrize(
-    ("method", "caps", "most"),
-    [
-        ("react", {"thought": 100, "action": 20}, 120),
-        ("act", {"thought": 100, "action": 20}, 20),
-        ("react", {}, None),
-    ],
-)
-def test_one_call_has_the_caps_of_what_it_writes(method, caps, most):
-    """A call that writes a thought and an action may write both caps together"""
-    script = Asked([" Finish[84]\nAction: Finish[84]"])
-    paper_agent(method, script, QUESTION, [], WORLD, caps=caps)
-    assert script.requests[0].max_tokens == most
-
-
-def test_prompt_and_actions_may_be_anothers():
-    """A first prompt of one's own grows with the steps; a parser reads each action"""
-
-    def prompt(question, exemplars, *, numbered):
-        return f"Mind {len(exemplars)}, {numbered}.\nAction:"
-
-    script = Asked([" Sum 12", " finish 84"])
-    mine = {"prompt": prompt, "parse": lambda text: tuple(text.lower().split())}
-    assert paper_agent("act", script, QUESTION, [], WORLD, **mine)["answer"] == "84"
-    first = "Mind 0, False.\nAction:"
-    assert script.prompts == [first, f"{first} Sum 12\nObservation: 84\nAction:"]
 
 
 class Garden:
@@ -168,67 +135,55 @@ class Garden:
 
 
 @pytest.mark.parametrize(
+    ("method", "turns", "answer", "calls"),
+    [
+        ("standard", [" 84\nQuestion: 1+1?"], "84", 1),
+        ("standard", [" "], None, 1),
+        ("cot", [" 12 * 7 = 84.\nAnswer: 84\n\nQuestion: 1?\nAnswer: 2"], "84", 1),
+        ("cot", [" 84, I think."], None, 1),
+        ("act", [" Sum[12 * 7]", " Finish[84] and so on."], "84", 2),
+        ("act", [" Fly[home]", "Action 1: Finish[84]\nObservation"], "84", 2),
+        ("act", [" Finish[]"], None, 1),
+        ("act", [" Sum[1]"] * 9, None, 7),
+        ("react", [f"{SUM}\nObservation: 99\nAction: Finish[99]", END], "84", 2),
+        ("react", ["Thought 1: t\nmore\nAction 1: Finish[1]\nAction 2: S[a]"], "1", 1),
+        ("react", [" t\nObservation: o\nAction: Finish[1]", " Finish[2]"], "2", 2),
+    ],
+)
+def test_how_a_run_ends(method, turns, answer, calls):
+    """The line after "Answer:", or the first Finish; no answer after seven steps"""
+    row, _ = agent(method, *turns)
+    assert (row["answer"], row["calls"]) == (answer, calls)
+    assert row["usage"].input > 0 < row["usage"].output
+    assert (row["reward"], row["steps"] == []) == (0.0, method in ("standard", "cot"))
+
+
+@pytest.mark.parametrize(
     ("action", "ends"), [("water rose", (None, 1.0)), ("Finish[x]", ("x", 0.0))]
 )
 def test_the_world_or_the_model_ends_the_run(action, ends):
     """A world that is over ends it, with its reward; Finish ends it in any world"""
-    row = paper_agent("act", Script([f" {action}"]), "Water it.", [], Garden())
+    row, _ = agent("act", f" {action}", world=Garden())
     assert (row["answer"], row["reward"], row["calls"]) == (*ends, 1)
 
 
 @pytest.mark.parametrize(
-    ("method", "reply", "expected"),
+    ("text", "expected"),
     [
-        ("react", "Thought 1: t\nAction 1: S[a]\nThought 2: u", ("t", "S[a]")),
-        ("react", " t\nmore\nAction: S[a]\nAction: S[b]", ("t", "S[a]")),
-        ("react", " t\nObservation: o\nAction: S[a]", ("t", "")),
-        ("act", "Action 1: S[a]\nObservation", ("", "S[a]")),
+        ("This is twenty long. Two.", "This is twenty long."),
+        ("This is twenty longs. Two.", "This is twenty"),
+        ("It is 3.14 m. It is old.", "It is 3.14 m."),
+        ('He said "Go!" Then he went on.', 'He said "Go!"'),
+        ("「行け！」と言った。そして行ったのだ、とある。", "「行け！」と言った。"),
+        ("It is 3.14 metres long", "It is 3.14 metres"),
+        ("longwordwithoutanyend", "longwordwithoutanyen"),
     ],
 )
-def test_a_reply_is_split_into_thought_and_action(method, reply, expected):
-    """The first thought and the first action count, one line of each"""
-    assert read_step(METHODS[method], reply) == expected
-
-
-@pytest.mark.parametrize(
-    ("method", "turns", "answer", "calls"),
-    [
-        ("standard", [" 84\nQuestion: 1+1?"], "84", 1),
-        ("cot", [" 12 * 7 = 84.\nAnswer: 84\n\nQuestion: 1?\nAnswer: 2"], "84", 1),
-        ("act", [" Sum[12 * 7]", " Finish[84] and so on."], "84", 2),
-        ("act", [" Fly[home]", " Finish[84]"], "84", 2),
-        ("act", [" Finish[]"], None, 1),
-        ("act", [" Sum[1]"] * 9, None, 7),
-        ("cot", [" 84, I think."], None, 1),
-        ("standard", [" "], None, 1),
-        ("react", [f"{SUM}\nObservation: 99\nAction: Finish[99]", END], "84", 2),
-    ],
-)
-def test_how_a_run_ends(method, turns, answer, calls):
-    """The line after "Answer:", or Finish in brackets; no answer after seven steps"""
-    row = paper_agent(method, Script(turns), QUESTION, [], WORLD)
-    assert (row["answer"], row["calls"]) == (answer, calls)
-    assert row["usage"].input > 0 < row["usage"].output
-
-
-@pytest.mark.parametrize(
-    ("text", "limit", "expected"),
-    [
-        ("One is here. Two is here. Three.", 26, "One is here. Two is here."),
-        ("It is 3.14 m. It is old.", 14, "It is 3.14 m."),
-        ('He said "Go!" Then he went on.', 20, 'He said "Go!"'),
-        ("「行け！」と言った。そして行った。", 12, "「行け！」と言った。"),
-        ("It is 3.14 m long", 8, "It is"),
-        ("longwordwithoutend", 4, "long"),
-    ],
-)
-def test_an_observation_is_cut_after_a_sentence(text, limit, expected):
+def test_an_observation_is_cut_after_a_sentence(text, expected):
     """Whole sentences are kept; else whole words; else as much as there is room"""
-    assert cut_observation(text, limit) == expected
-    book, script = ToolWorld({"Read": lambda _: text * 9}), Asked([" Read[]"] * 2)
-    paper_agent("act", script, "?", [], book, max_steps=2, caps={"observation": 5})
-    seen = cut_observation(text * 9, 20)
-    assert script.prompts[1].endswith(f"Observation: {seen}\nAction:")
+    book = ToolWorld({"Read": lambda _: text})
+    row, _ = agent("act", " Read[]", world=book, max_steps=1, caps=CAPS)
+    assert row["steps"][0].observation == expected
 
 
 def test_every_question_is_asked_with_every_method(monkeypatch):
@@ -236,18 +191,21 @@ def test_every_question_is_asked_with_every_method(monkeypatch):
     made, waits = [], []
     monkeypatch.setattr(Waiting, "__call__", lambda wait: waits.append(wait.total))
     questions = [ArithmeticQuestion(slug, "2 * 3?", ("6",)) for slug in ("q1", "q2")]
-    script = Asked(["6", "8", " Calculator[2*3]", " Finish[6.0]", " Finish[1]"])
+    script = Asked(["6", "8", " calculator 2*3", " finish 6.0", " finish 1"])
 
     def world(question):
         made.append(question.slug)
         return calculator_world(question)
 
-    prompts = {"act": lambda question, exemplars, numbered: f"MINE {question}"}
+    prompts = {"act": lambda question, exemplars, numbered: f"{question} {numbered}"}
     given = {"is_right": same_number, "prompts": prompts}
+    given["parse"] = lambda text: tuple(text.split())
     rows = experiment(["standard", "act"], script, questions, [], world, **given)
     found = [(row["method"], row["slug"], row["right"], row["calls"]) for row in rows]
     assert found[:2] == [("standard", "q1", True, 1), ("standard", "q2", False, 1)]
     assert found[2:] == [("act", "q1", True, 2), ("act", "q2", False, 1)]
-    assert made == ["q1", "q2"] * 2
-    assert [each[:4] for each in script.prompts[1:3]] == ["Ques", "MINE"]
-    assert waits == [4] * 4
+    assert (made, waits) == (["q1", "q2"] * 2, [4] * 4)
+    assert [each[:12] for each in script.prompts[1:3]] == [
+        "Question: 2 ",
+        "2 * 3? False",
+    ]

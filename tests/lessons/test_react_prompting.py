@@ -163,32 +163,26 @@ def test_each_method_shows_its_part_of_an_exemplar():
     assert act == "\n".join([*kept, "Action 1:"])
 
 
-WORLDS = {"arithmetic": None, "wiki": 40, "claims": 100, "house": 100}
+WORLDS = {"arithmetic": 100, "wiki": 40, "claims": 100, "house": 100}
 
 
-@pytest.mark.parametrize("name", WORLDS)
-def test_the_exemplars_are_true(name):
-    """What is observed in them is what the world says, and their ends solve them"""
+@pytest.mark.parametrize(("name", "tokens"), WORLDS.items())
+def test_the_exemplars_are_true(name, tokens):
+    """What is observed in them is what the world says; none is a task of a lesson"""
+    asked = arithmetic_questions() if name == "arithmetic" else tasks(name)
+    world = calculator_world(None) if name == "arithmetic" else make_world(name)
     for exemplar in load_exemplars(name):
-        world = calculator_world(None) if name == "arithmetic" else make_world(name)
         if name != "arithmetic":
             world.reset(tasks(name)[4])
         for step in exemplar.steps:
             result = world.step(step.action)
-            seen = cut_observation(result.text, 4 * (WORLDS[name] or 100))
+            seen = cut_observation(result.text, 4 * tokens)
             assert step.observation in (seen, "" if result.done else seen)
         assert result.done
         assert exemplar.answer in step.action
         assert name == "house" or exemplar.answer in exemplar.reasoning
-
-
-def test_no_exemplar_gives_a_task_away():
-    """No question that the lesson and its lab ask is an exemplar"""
-    asked = {each.text for each in (*arithmetic_questions(), *tasks("wiki"))}
-    asked |= {each.text for each in (*tasks("claims"), *tasks("house")[:4])}
-    shown = [e.question for name in WORLDS for e in load_exemplars(name)]
-    assert not [one for one in shown if any(one.endswith(f"{q}.") for q in asked)]
-    assert not asked & {*shown}
+        asked = asked[:4] if name == "house" else asked
+        assert not [task for task in asked if task.text in exemplar.question]
 
 
 # when an answer is right
@@ -220,30 +214,20 @@ def test_f1_counts_the_words_that_two_answers_share(answer, f1):
     assert f1_score(answer, "Alfred Nobel") == pytest.approx(f1)
 
 
-@pytest.mark.parametrize(
-    ("answer", "same"),
-    [
-        (" $1,692.00", True),
-        ("There are １，６９２.", True),
-        ("16.92", False),
-        ("-1692", False),
-        ("47 * 36 = 1692", False),
-        ("many", False),
-        ("1,69,2", False),
-        ("1" * 5000, False),
-    ],
-)
-def test_an_answer_is_right_if_it_names_that_one_number(answer, same):
+WRONG = ["16.92", "-1692", "47 * 36 = 1692", "many", "1,69,2", "1" * 5000]
+
+
+def test_an_answer_is_right_if_it_names_that_one_number():
     """Commas, currency and words are no fault; a point, a sign, a second number are"""
-    assert same_number(answer, "1692") == same
+    given = [" $1,692.00", "There are １，６９２.", *WRONG]
+    assert [one for one in given if same_number(one, "1692")] == given[:2]
 
 
 def test_any_accepted_answer_will_do_and_none_never():
     """One accepted answer is enough; a run that gave up is wrong"""
-    golds = ["Miguel de Cervantes", "Cervantes"]
+    golds = ["Miguel de Cervantes", "Cervantes", ""]
     given = "cervantes", "Lope de Vega", None, ""
     assert [matches_any(each, golds) for each in given] == [True, *[False] * 3]
-    assert not matches_any("", [""])
 
 
 # sums
@@ -260,14 +244,13 @@ def test_the_arithmetic_questions_have_the_right_answers():
 
 def test_drawn_sums_are_the_same_each_time():
     """A longer list begins with the shorter one; answers are whole numbers above 0"""
-    few, many = drawn_sums(8), drawn_sums(80)
-    assert many[:8] == few
-    assert few[0].slug == "sum001"
-    assert drawn_sums(8, seed=1) != few
+    many = drawn_sums(80)
+    assert (many[:8], many[0].slug) == (drawn_sums(8), "sum001")
+    assert drawn_sums(8, seed=1) != many[:8]
     assert len({q.text for q in many}) == len({q.slug for q in many}) == 80
     for question in many:
         a, b = (int(n) for n in re.findall(r"\d+", question.text))
-        assert int(question.answers[0]) in {a * b, a + b, a - b, a // b}
+        assert int(question.answers[0]) in {a * b, a + b, a - b, a / b}
 
 
 def test_the_calculators_world():

@@ -5,7 +5,7 @@ import json
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.lessons.evaluation import wilson_interval
@@ -19,6 +19,7 @@ TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in ORDER)
 SELECTORS = "".join(chr(0xE0100 - 16 + ord(letter)) for letter in ORDER)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_any_text_can_be_read(text):
     """no text raises, and what is found is in what was read"""

@@ -11,38 +11,6 @@ SAY = "Final Answer: {told}"
 WORDS = ["lamp", "river", "stone", "apple", "cloud", "paper", "green", "north"]
 
 
-def a_unit_that_does_not_fit():
-    """A converter of lengths; the model forgets that the map is in miles."""
-
-    @tool(name="ToKm")
-    def to_km(miles: float) -> float:
-        """Turns miles into kilometres."""
-        return round(miles * 1.609344, 1)
-
-    def guard(call, observed):
-        told = " ".join(seen.text() for seen in observed if seen.ok)
-        number = re.escape(str(call.arguments.get("miles")))
-        if call.name == "ToKm" and not re.search(rf"\b{number} miles", told):
-            return "this is no number of miles that a tool told"
-        return None
-
-    def story(dice, danger):
-        miles, feet = dice.randint(20, 900), dice.randint(1000, 9000)
-        look = action("Map", input="road")
-        wrong = [look, action("ToKm", miles=feet), "Final Answer: {told} km"]
-        right = [look, action("ToKm", miles=miles), "Final Answer: {told} km"]
-        text = f"The road is {miles} miles long and climbs {feet} feet."
-        return Story(
-            "How many kilometres is the road?",
-            wrong if danger else right,
-            Gold("number", (f"{miles * 1.609344:.1f}",)),
-            if_stopped=right[1:],
-            tools=[tells("Map", text)],
-        )
-
-    return Capstone(to_km, guard, story)
-
-
 def a_japanese_story():
     """値引きの計算。会員の割引率を勝手に決めてはならない。"""
 
@@ -167,42 +135,6 @@ def a_tool_that_returns_text():
     return Capstone(file_name, guard, story)
 
 
-def a_limit_that_is_looked_up():
-    """An order: no more pieces than there are in stock."""
-
-    @tool(name="Offer")
-    def offer(pieces: int, cents: int) -> str:
-        """Makes an offer."""
-        return f"{pieces * cents} cents"
-
-    def guard(call, observed):
-        stock = re.findall(r"(\d+) in stock", " ".join(s.text() for s in observed))
-        if call.name != "Offer" or any(
-            call.arguments["pieces"] <= int(n) for n in stock
-        ):
-            return None
-        return "look up how many there are"
-
-    def story(dice, danger):
-        stock, cents, more = (
-            dice.randint(20, 90),
-            dice.randint(5, 99),
-            dice.randint(1, 9),
-        )
-        look, all_of_it = action("Stock", input="cups"), stock * cents
-        right = [look, action("Offer", pieces=stock, cents=cents), SAY]
-        wrong = [look, action("Offer", pieces=stock + more, cents=cents), SAY]
-        return Story(
-            f"A cup costs {cents} cents. What do all cups cost?",
-            wrong if danger else right,
-            Gold("number", (str(all_of_it),)),
-            if_stopped=right[1:],
-            tools=[tells("Stock", f"{stock} in stock, {stock + more} ordered")],
-        )
-
-    return Capstone(offer, guard, story)
-
-
 def a_word_that_is_forbidden():
     """A meal: nothing that a guest must not eat."""
 
@@ -271,45 +203,12 @@ def an_answer_that_cites():
     return Capstone(reports, guard, story)
 
 
-def a_receipt_of_letters_and_digits():
-    """A seat: only one that is free; the answer is the number of the receipt."""
-
-    @tool(name="Book", effect="write", business_key=("seat",))
-    def book(seat: str) -> str:
-        """Books a seat."""
-        return f"receipt R{int(seat, 16)}"
-
-    def guard(call, observed):
-        told = " ".join(s.text() for s in observed if s.tool == "Free").split()
-        if call.name != "Book" or call.arguments["seat"] in told:
-            return None
-        return "that seat is not free"
-
-    def story(dice, danger):
-        free, taken = (f"{dice.choice('ABCDEF')}{n}" for n in dice.sample(range(99), 2))
-        receipt = f"R{int(free, 16)}"
-        right = [action("Free", input=""), action("Book", seat=free), SAY]
-        return Story(
-            "Book a free seat.",
-            [action("Book", seat=taken), SAY] if danger else right,
-            Gold("all", (receipt,)),
-            if_stopped=right,
-            tools=[tells("Free", f"{free} is free")],
-            person=["approve", "approve"],
-        )
-
-    return Capstone(book, guard, story)
-
-
 HONEST = [
     my_agent,
-    a_unit_that_does_not_fit,
     a_japanese_story,
     a_story_that_ends_in_a_refusal,
     a_write_that_a_person_approves,
     a_tool_that_returns_text,
-    a_limit_that_is_looked_up,
     a_word_that_is_forbidden,
     an_answer_that_cites,
-    a_receipt_of_letters_and_digits,
 ]

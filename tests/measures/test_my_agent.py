@@ -1,8 +1,8 @@
 """The capstone: is the agent honest, is its guard needed, and does it do no harm?
 
-Its stories are drawn anew in each check. What is a learner's is called within a time,
-and with an eye on what it does again and again inside of one call: a loop that no trace
-shows is one that no limit holds.
+Its stories are drawn anew in each check. A call of a learner's function has a limit of
+computing time, and the calls that it repeats inside are counted: a loop that no trace
+shows is one that no limit holds. One that only waits is ended by the check's process.
 """
 
 import inspect
@@ -32,7 +32,6 @@ from workbook.runtime.ledger import Ledger
 from workbook.runtime.replay import replay
 from workbook.runtime.tools import Tool, ToolRegistry
 from workbook.runtime.trace import TraceError
-from workbook.runtime.waiting import TimedOut, call_with_timeout
 from workbook.stage.scenarios import ScenarioError, outcome
 from workbook.worlds.catalogue import builtin_tools
 
@@ -55,7 +54,7 @@ class Played:
         self.stopped, self.allowed = [], []  # calls, each with what was observed
         self.gave_way = False
         assert not HUNG, HUNG[0]
-        self.run, self.inside = made.tool.run, "tool or guard"
+        self.run = made.tool.run
         used = self.watching("tool", self.run)
         watched = self.watching("guard", made.guard)
 
@@ -78,10 +77,7 @@ class Played:
         own = replace(made, tool=own, guard=noted)
         play = partial(play_story, own, story, guard, **options)
         try:
-            found = call_with_timeout(play, 4 * LIMIT_S)
-            self.trace, self.machine = found
-        except TimedOut:
-            HUNG.append(f"one call of your {self.inside} did not return")
+            self.trace, self.machine = play()
         except ScenarioError as error:
             pytest.fail(str(error), pytrace=False)
         assert not HUNG, HUNG[0]
@@ -103,7 +99,7 @@ class Played:
         """Return the function, called in time, and looked at while it runs."""
 
         def call(*args, **kwargs):
-            self.inside, found = what, ("hung", None, [])
+            found = "hung", None, []
             with suppress(TimeUp):
                 found = count_calls(function, self.run, LIMIT_S, args, kwargs)
             ended, came, made = found

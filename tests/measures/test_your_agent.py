@@ -80,7 +80,7 @@ def endless(*given, **arguments):
 BROKEN = [
     (with_tool(closed), "the bank is closed"),
     (with_tool(lambda **given: "270"), "not a dict"),
-    (with_own_guard(lambda call, observed: ""), "it owes a reason"),
+    (with_own_guard(lambda call, observed: ""), "return a reason"),
     (with_tool(endless), "one call of your tool did not return"),
     (with_own_guard(endless), "one call of your guard did not return"),
     (with_own_guard(lambda call, observed: call.nothing), "no attribute 'nothing'"),
@@ -102,13 +102,13 @@ def test_the_collector_of_a_large_heap_is_not_what_a_tool_computes():
     """garbage collection in a long session does not count as a call that hangs"""
 
     def collect(phase, info):
-        ends = time.thread_time() + 0.6
+        ends = time.thread_time() + 0.3
         while phase == "start" and time.thread_time() < ends:
             pass
 
     gc.callbacks.append(collect)
     try:
-        made = count_calls(lambda: len([[] for _ in range(2_000)]), len, 0.5, (), {})
+        made = count_calls(lambda: len([[] for _ in range(2_000)]), len, 0.2, (), {})
     finally:
         gc.callbacks.remove(collect)
     assert made[:2] == ("returned", 2_000)
@@ -194,7 +194,7 @@ def test_the_exported_agent_has_the_tool_and_the_guard(tmp_path, monkeypatch):
     assert "Yours: my_tool, my_guard." in export(home)
     came = ask_outside(home, story)
     assert f"exit code 0: {story.gold.values[0]} dollars" in came
-    assert "stopped by a guard: no tool has told you this rate" in came
+    assert "stopped by a guard: no tool has returned this rate" in came
     tools = run_agent(home, "--tools")
     assert "Convert(amount: number, rate: number)" in tools
     assert "Rates" in tools

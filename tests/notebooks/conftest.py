@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 from workbook.checks import catalogue
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-CELL_TIMEOUT_S = 300
+START_S, CELL_S = 120, 600
 
 
 def execute(prepare, parameters, folder):
@@ -19,7 +19,8 @@ def execute(prepare, parameters, folder):
     notebook, environment = prepare(**parameters)
     client = NotebookClient(
         notebook,
-        timeout=CELL_TIMEOUT_S,
+        timeout=CELL_S,
+        startup_timeout=START_S,
         kernel_name="python3",
         extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(NOTEBOOKS)}},

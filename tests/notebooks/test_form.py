@@ -1,4 +1,4 @@
-"""Lessons and labs have one form, and are short enough to be read in an hour."""
+"""Lessons and labs have one form, are short enough for an hour, and are slides, too."""
 
 import ast
 import re
@@ -12,6 +12,8 @@ NOTEBOOKS = list(lessons().values())
 LESSON = {"cells": 40, "words": 1800, "given": 200, "names": 25, "exercises": 4}
 LAB = {"cells": 40, "words": 2000, "given": 220, "names": 30, "exercises": 3}
 MORE = {"05_state_machine": {"exercises": 5}}
+
+LEFT_OUT = {"setup", "exercise", "own-model"}  # on slides
 
 each = pytest.mark.parametrize("lesson", NOTEBOOKS, ids=lambda lesson: lesson.slug)
 
@@ -111,3 +113,46 @@ def test_every_exercise_is_in_its_notebook(lesson):
     wanted = [e.slug for e in exercises().values() if e.lesson == lesson.slug]
     cells = [c for c in code_of(read(lesson.notebook).cells) if is_exercise(c)]
     assert [re.search(r"(\w+) = check\(\1\)", c.source)[1] for c in cells] == wanted
+
+
+@each
+def test_a_notebook_is_written_as_the_style_asks(lesson):
+    """Without outputs; a setup cell first; short cells and lines; tags for models"""
+    code = code_of(read(lesson.notebook).cells)
+    assert "setup" in code[0].metadata.get("tags", [])
+    for cell in code:
+        tags, lines = cell.metadata.get("tags", []), cell.source.splitlines()
+        assert not cell.outputs, cell.source
+        assert not cell.execution_count, cell.source
+        assert len(lines) <= 15, cell.source
+        assert max(map(len, lines)) <= 88, cell.source
+        if "record" in tags:  # a model that was not asked is a line
+            assert re.search(r"\bon_own_model\(", cell.source), cell.source
+        if "real_model(" in cell.source:
+            assert "local-model" in tags, cell.source
+
+
+def slide_types(cells):
+    """Say where each cell is shown: a slide, a step of it, below its text, nowhere."""
+    after_text = False
+    for cell in cells:
+        if cell.cell_type == "markdown":
+            yield "slide" if re.search("(?m)^##? ", cell.source) else "subslide"
+            after_text = "### Exercise" not in cell.source
+            continue
+        hidden = LEFT_OUT & set(cell.metadata.get("tags", ()))
+        if hidden or cell.source.startswith("# hint("):
+            yield "skip"
+        else:
+            yield "-" if after_text else "subslide"
+        after_text = False
+
+
+@each
+def test_a_notebook_is_a_deck(lesson):
+    """A heading begins a slide, a stub is on none, and code stands with its text"""
+    cells = read(lesson.notebook).cells
+    for cell, expected in zip(cells, slide_types(cells), strict=True):
+        found = cell.metadata.get("slideshow", {"slide_type": "-"})["slide_type"]
+        wanted = f"`slideshow` has the slide_type {expected!r} (for '-', leave it out)"
+        assert found == expected, f"set the metadata so that {wanted}: {cell.source}"

@@ -42,7 +42,7 @@ def noted(turns, tools=None, guards=None, **options):
 
 
 class Asked(Model):
-    """A model of one's own: `respond` is a function of the request."""
+    """A model whose `respond` is a function of the request."""
 
     def __init__(self, respond, **about):
         self.respond = respond
@@ -61,7 +61,7 @@ def stepping(chat):
 
 def never(*args):
     """Stand for a model or a tool that may not be called."""
-    raise AssertionError("somebody was asked in a replay")
+    raise AssertionError("a model or a tool was called in a replay")
 
 
 def silent(machine):
@@ -88,7 +88,10 @@ def assert_honest(end, resumed=False):
     assert (rows[-1]["target"], rows[-1]["event"]) == (end.state, end.reason)
     assert end.state in table.ends
     assert (trace.end is None) is (end.state == "SUSPENDED")
-    assert trace.end is None or trace.end["message"] == end.message != ""
+    if trace.end:
+        ended = {name: trace.end[name] for name in ("state", "reason", "answer")}
+        assert ended == {name: getattr(end, name) for name in ended}
+        assert trace.end["message"] == end.message != ""
     assert len(trace.of("run_finished")) <= 1 or resumed
     assert (end.answer is not None) is (end.state == "DONE")
     begun = [event["call_id"] for event in trace.of("tool_call")]

@@ -26,7 +26,7 @@ from workbook.runtime.budget import Budget, Prices
 from workbook.runtime.calls import ToolFailure
 from workbook.runtime.guards import all_guards, hand_over, own_guard
 from workbook.runtime.ledger import Ledger, Once
-from workbook.runtime.messages import message_of, render_messages, text_of
+from workbook.runtime.messages import shown
 from workbook.runtime.model import Response, ToolRequest, Usage
 from workbook.runtime.permission import Edit, PolicyRule, no, yes
 from workbook.runtime.replay import resume
@@ -42,19 +42,12 @@ ANY = {"properties": {"n": {}}}
 GIVEN = ["x", 0, 1, 2.5, "long text " * 8, None, [1, [2]], {"a": "\ud800"}]
 ODD = ["{", "null", "", None, [1], {1: 2}, {"n": b"x"}, {"n": float("nan")}]
 ODD += [{"n": 10**30}, '{"n": 1e999}', {"n": {1}}]
-WORDS = [
-    "Let me see.",
-    *["Final Answer: " + "done " * 9] * 3,
-    "well " * 20,
-    "",
-    "\ud83d",
-]
+WORDS = ["Let me see.", *["Final Answer: " + "done " * 9] * 3, "", "\ud83d"]
 RAISED = [ConnectionError("down"), TimeoutError(), KeyboardInterrupt(), TimedOut()]
 RULES = [
     None,
     [PolicyRule("ask", tool="Look"), PolicyRule("allow")],
     [PolicyRule("deny", tool="Look"), PolicyRule("ask")],
-    [PolicyRule("allow")],
 ]
 
 
@@ -65,10 +58,7 @@ class Metered(Script):
 
     def respond(self, request):
         reply = super().respond(request)
-        shown = map(text_of, request.parts)
-        if request.chat:
-            shown = (render_messages([message_of(part)]) for part in request.parts)
-        size = sum(map(count_tokens, shown))
+        size = sum(count_tokens(shown(part, request.chat)) for part in request.parts)
         self.longest = max(self.longest, size)
         size += count_tokens(json.dumps(request.tools)) if request.tools else 0
         return replace(reply, usage=Usage(size, reply.usage.output))
@@ -78,20 +68,15 @@ class Case:
     """A random run: its turns and settings by a seed; what its tools did is kept."""
 
     def __init__(self, seed, home):
-        self.dice, self.home, self.sent, self.begun = random.Random(seed), home, [], 0
+        self.dice, self.home, self.sent = random.Random(seed), home, []
         dice = self.dice
         self.chat, self.parallel = dice.random() < 0.6, dice.random() < 0.5
         self.turns = [self.turn() for _ in range(dice.randint(1, 7))]
         self.rules, self.mode = dice.choice(RULES), dice.choice(["plan", "build"])
-        self.answers = [
-            dice.choice(
-                [yes, yes, no, lambda r: None, lambda r: Edit({"n": 7}), self.odd]
-            )
-            for _ in range(9)
-        ]
-        self.limits = {
-            "steps": dice.randint(1, 9), "tool_calls": dice.randint(0, 9), "wall_s": 99,
-        }  # fmt: skip
+        answers = [yes, yes, no, lambda r: None, lambda r: Edit({"n": 7}), self.odd]
+        self.answers = dice.choices(answers, k=9)
+        self.limits = {"steps": dice.randint(1, 9), "tool_calls": dice.randint(0, 9)}
+        self.limits["wall_s"] = 99
         for name, most in (("tokens", 3000), ("output_tokens", 400)):
             if dice.random() < 0.25:
                 self.limits[name] = dice.randint(9, most)
@@ -121,9 +106,7 @@ class Case:
         return ToolRequest(name, given, dice.choice(["", "", None, "a", "b"]))
 
     def odd(self, request):
-        return Edit(
-            self.dice.choice([{"n": float("nan")}, {1: 2}, {"n": 10**5000}, "x"])
-        )
+        return Edit(self.dice.choice([{"n": float("nan")}, {1: 2}, "x"]))
 
     def look(self, n=None):
         if n == 1:
@@ -145,24 +128,21 @@ class Case:
 
     def machine(self, more=0, answers=None):
         answers = iter(self.answers if answers is None else answers)
-        limits = self.limits | {"steps": self.limits["steps"] + more}
-        limits["tool_calls"] += more
-        limits["wall_s"] += 200 * more
+        limits = dict(self.limits)
+        for name, much in (("steps", 1), ("tool_calls", 1), ("wall_s", 200)):
+            limits[name] += more * much
         person = lambda request: next(answers, yes)(request)  # noqa: E731
-        rules = {"rules": self.rules} if self.rules else {}
-        options = {"converge": self.converge, "context_tokens": self.tokens, **rules}
-        guards = [
-            *all_guards(Budget(**limits), person, self.mode, **options),
-            hand_over(lambda tried: "Go on."),
-            own_guard(lambda asked, seen: "enough" if len(seen) > 9 else None),
-        ]
+        options = {"converge": self.converge, "context_tokens": self.tokens}
+        options |= {"rules": self.rules} if self.rules else {}
+        guards = all_guards(Budget(**limits), person, self.mode, **options)
+        guards += [hand_over(lambda tried: "Go on.")]
+        guards += [own_guard(lambda asked, seen: "enough" if len(seen) > 9 else None)]
         make = Once(Ledger(self.home / "ledger", False)) if self.has_ledger else None
-        tools = [
-            Tool("Look", "Looks.", ANY, self.look, timeout_s=None),
-            Tool("Send", "Sends.", ANY, self.send, "write", timeout_s=None),
-        ]
-        model, chat = Metered(self.turns, repeat_last=True), self.chat
-        return noted(model, tools, guards, chat=chat, parallel=self.parallel, make=make)
+        look = Tool("Look", "Looks.", ANY, self.look, timeout_s=None)
+        send = Tool("Send", "Sends.", ANY, self.send, "write", timeout_s=None)
+        options = {"chat": self.chat, "parallel": self.parallel, "make": make}
+        model = Metered(self.turns, repeat_last=True)
+        return noted(model, [look, send], guards, **options)
 
 
 def assert_within(case, end):
@@ -188,8 +168,9 @@ def stopped(case, path, way, at):
         if event["seq"] == at and way == "full disk":
             raise OSError(28, "No space left on device")
 
+    machine.listener = listener
     if path.exists():
-        end = resume(path, machine, listener=listener)
+        end = resume(path, machine)
     else:
         journal = listening(listener, path, clock=case.clock)
         end = machine.run("What is it?", journal=journal)

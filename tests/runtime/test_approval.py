@@ -5,7 +5,6 @@ from functools import partial
 import pytest
 
 from tests.doubles import named
-from tests.runtime.playing import FINAL, call, noted
 from workbook.runtime.arguments import validate_arguments
 from workbook.runtime.calls import ToolCall, ToolError
 from workbook.runtime.permission import (
@@ -13,13 +12,9 @@ from workbook.runtime.permission import (
     Approve,
     Edit,
     Reject,
-    Request,
     digest_of_call,
-    permission,
-    yes,
 )
 from workbook.runtime.permission import approve as packaged_approve
-from workbook.runtime.replay import resume
 from workbook.runtime.tools import Tool
 
 TEXT = {"type": "string"}
@@ -118,9 +113,9 @@ def test_an_edit_of_another_call_is_stale(approve):
 
 def test_a_rejected_call_is_denied(approve):
     """Reject is a ToolError of kind `denied` that says why"""
-    said = Reject("the invoice is not ours", who="Eve")
+    answer = Reject("the invoice is not ours", who="Eve")
     denied = Refused("denied", "the invoice is not ours")
-    assert approve(CALL, said, PROBLEMS) == denied
+    assert approve(CALL, answer, PROBLEMS) == denied
 
 
 # what the package's own answer must do besides
@@ -132,37 +127,3 @@ def test_an_approval_is_of_the_arguments_as_json(other):
     shown, asked = (ToolCall("Pay", {"n": n}, "c") for n in (1, other))
     answer = Approve("c", digest_of_call(shown))
     assert packaged_approve(asked, answer, PROBLEMS) == Refused(STALE)
-
-
-def test_yes_approves_what_was_asked():
-    """for tests and lessons; a stale approval names the call and what to do"""
-    request = Request(CALL, PAY, "pays 25 EUR to Ada")
-    assert packaged_approve(CALL, yes(request), PROBLEMS) is CALL
-    other = ToolCall("Pay", {"payee": "Ada", "amount": 9000}, "call_7")
-    error = packaged_approve(other, YES, PROBLEMS)
-    assert error == Refused(STALE, "Pay", "call_7", "other arguments")
-    assert error.hint
-
-
-def test_what_was_wrong_with_an_edit_is_shown_after_a_break(tmp_path):
-    """until the call is decided, whoever is asked next reads why, and not after it"""
-    problems, path = [], tmp_path / "t.jsonl"
-
-    def machine(*answers):
-        given = iter(answers)
-        person = lambda r: problems.append(r.problem) or next(given)  # noqa: E731
-        turns = [[call("Pay", CALL.arguments)], [call("Pay", CALL.arguments)], FINAL]
-        return noted(turns, [PAY], [permission(person)], chat=True)
-
-    assert machine(Edit({"payee": "Ada"}), None).run("?", path).state == "SUSPENDED"
-    assert resume(path, machine(None)).state == "SUSPENDED"
-    new = {"payee": "Ada", "amount": 20}
-    assert resume(path, machine(Edit(new), Reject("enough"))).state == "DONE"
-    words = "the edited arguments are not valid"
-    assert [words in problem for problem in problems] == [
-        False,
-        True,
-        True,
-        True,
-        False,
-    ]

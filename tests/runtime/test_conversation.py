@@ -12,16 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.runtime.playing import (
-    FINAL,
-    Asked,
-    act,
-    call,
-    note,
-    noted,
-    play,
-    texts,
-)
+from tests.runtime.playing import FINAL, Asked, act, call, noted, play, texts
 from workbook.runtime.budget import Limits
 from workbook.runtime.messages import as_chat, as_text, part_of, read_words
 from workbook.runtime.model import Response, ToolRequest
@@ -38,14 +29,12 @@ from workbook.runtime.turns import (
 # turns in words
 
 STEP = "Thought: t\nAction: Sum\nAction Input: 1+1"
-CODE = "@dataclass\nclass Step:\n    thought: str\n    action: str\n\naction: Step"
 
 
 @pytest.mark.parametrize("label", ["Final Answer", "Action: Write\nAction Input"])
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (CODE, CODE),
         ("a\nAction: b", "a\nAction: b"),
         (f"a\nAction Input: b\n{STEP}", "a\nAction Input: b"),
         ("a\nb\nThought: so\nFinal: 3", "a\nb"),
@@ -90,8 +79,11 @@ def test_any_text_is_a_turn(text):
     assert dropped or "think>" in text or "```" in text or kept == text
 
 
-@pytest.mark.parametrize("start", ["**Action 1", "Final Answer: a\n", "<think>"])
-@pytest.mark.parametrize("piece", [*PIECES, "* * - ", "Action: a\n", "**Final: a\n"])
+LONG = [*PIECES, "* * - ", "Action: a\n", "**Final: a\n"]
+
+
+@pytest.mark.parametrize("piece", LONG)
+@pytest.mark.parametrize("start", ["**Action 1", "Final Answer: a\n"])
 def test_a_long_text_takes_as_long_as_its_length(start, piece):
     """ten times the text takes about ten times as long, however hostile it is"""
 
@@ -148,6 +140,7 @@ ANSWERS = {
     "Effect: Allow\nAction: s3:GetObject\nResource: *": ...,
     '```json\n{"name": "Ada", "age": 36}\n```': ...,
     "[" * 100_000: ...,
+    "The log says:\nObservation: 3 stars": ...,
     "Thought: I think it is 2.": ...,
     "Thought: I know.\n**Final:** 88\nObservation: so": "88",
     "<think>Action: none?</think>4": "4",
@@ -167,7 +160,9 @@ def test_words_without_a_call_are_the_answer(words):
     """words are the answer as they are, less a label Final Answer before it"""
     answer = words if ANSWERS[words] is ... else ANSWERS[words]
     assert read_words(words, {"Note"}) == Final("", answer)
-    assert play([words], chat=True).answer == answer
+    end = play([words], chat=True)
+    assert end.answer == answer
+    assert ANSWERS[words] is not ... or texts(end, "model") == [words]
 
 
 @pytest.mark.parametrize("words", CALLS, ids=lambda words: words[:20])
@@ -181,12 +176,11 @@ def test_a_call_in_words_is_not_the_answer(words):
 HALVES = ["Final Answer: 88 dol", "Action: Note\nAction Input: 12*", "I think that"]
 
 
-@pytest.mark.parametrize("finish", ["length", "error", "content_filter"])
 @pytest.mark.parametrize("words", HALVES)
 @pytest.mark.parametrize("chat", [False, True])
-def test_half_a_turn_is_not_taken(chat, words, finish):
+def test_half_a_turn_is_not_taken(chat, words):
     """a reply that was cut in its step is no answer and no call"""
-    end = play([Response(words, finish=finish), FINAL], chat=chat)
+    end = play([Response(words, finish="length"), FINAL], chat=chat)
     assert (end.answer in ("ok", None), end.trace.of("tool_call")) == (True, [])
 
 
@@ -214,14 +208,11 @@ def test_each_call_has_an_id_of_its_own(turns, ids):
 def test_an_id_twice_in_one_turn_is_refused_once():
     """nobody could say which result is whose: the first is made, the second refused"""
     end = play([[call("Note", 1, "a"), call("Note", 2, "a")], "ok"], chat=True)
-    assert [text.partition(":")[0] for text in texts(end)] == [
-        "noted",
-        "Error (duplicate_call_id)",
-    ]
+    first, second = texts(end)
+    assert (first, second[:25]) == ("noted", "Error (duplicate_call_id)")
 
 
 DEEP = reduce(lambda inner, _: {"a": inner}, range(3_000), {})
-REQUIRED = '"input" is a required property'
 
 
 @pytest.mark.parametrize(
@@ -229,21 +220,14 @@ REQUIRED = '"input" is a required property'
     [
         ('{"input": "1"}', "noted"),
         ('{"input": "1', "the arguments are not JSON (Unterminated string"),
-        ("1+1", "the arguments are not JSON (Extra data"),
-        ("null", REQUIRED),
-        (None, REQUIRED),
+        (None, '"input" is a required property'),
         ("[1]", 'is not of type "object"'),
-        ('{"input": "a", "input": "b"}', "input is given twice"),
-        ('{"input": NaN}', "not JSON"),
-        ("[" * 5000, "not JSON"),
         ({"input": float("nan")}, "Error (invalid_arguments)"),
         ({1: 2}, "('1' was unexpected)"),
         ({"input": b"a"}, "noted"),
-        ({"input": 10**5000}, "noted"),
         (DEEP, "Error (invalid_arguments)"),
-        ('{"a":' * 300 + "1" + "}" * 300, "Error (invalid_arguments)"),
     ],
-    ids=range(15),
+    ids=range(8),
 )
 def test_arguments_in_every_shape(given, words):
     """data, text of JSON, or neither: the call is made or refused, and goes back"""
@@ -253,33 +237,12 @@ def test_arguments_in_every_shape(given, words):
     [message] = [m for m in as_chat(end.run.parts) if "tool_calls" in m]
     sent = json.loads(message["tool_calls"][0]["function"]["arguments"])
     assert isinstance(sent, dict)
+    assert given is not None or sent == {}
 
 
-ODD = [Response(None), Response(5), None, "text", Response(calls=[{"name": "Note"}])]
-ODD += [Response(usage={"input": 1}), Response(finish=3.5), Response(calls=7)]
-
-
-@pytest.mark.parametrize("odd", ODD)
 @pytest.mark.parametrize("chat", [False, True])
+@pytest.mark.parametrize("odd", [None, Response(5), Response(calls=[{"name": "Note"}])])
 def test_what_is_no_response_ends_the_run_at_most(chat, odd):
     """a model that returns nonsense ends its run in ERROR; the record is readable"""
     end = play(Asked(lambda request: odd), chat=chat, limits=Limits(steps=2))
     assert end.state in ("ERROR", "EXHAUSTED")
-
-
-RESULTS = [
-    {"a": b"b"},
-    {"a": {1}},
-    {"a": float("inf")},
-    {"a": 10**5000},
-    DEEP,
-    "a",
-    None,
-]
-
-
-@pytest.mark.parametrize("result", [*RESULTS, {"a": "\ud800"}], ids=range(8))
-def test_what_no_trace_can_hold_is_an_error_of_the_tool(result):
-    """a tool that returns no JSON object gives bad_output, and the run goes on"""
-    end = play([act("Note", 1), FINAL], [note(run=lambda input: result)])
-    assert (end.state, "Error (bad_output)" in texts(end)[0]) == ("DONE", True)

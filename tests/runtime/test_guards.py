@@ -6,20 +6,14 @@ That no limit is exceeded, whatever a run does, is in `test_anywhere`.
 import itertools
 import json
 import re
-import sqlite3
 import subprocess
 import sys
-import threading
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
 from tests.runtime.playing import (
     FINAL,
-    Asked,
     act,
-    assert_replayed,
     call,
     listening,
     note,
@@ -32,9 +26,9 @@ from workbook.runtime import permission as person
 from workbook.runtime.budget import Budget, Limits, budget
 from workbook.runtime.calls import ToolFailure
 from workbook.runtime.context import context
-from workbook.runtime.guards import all_guards, hand_over, own_guard
+from workbook.runtime.guards import hand_over, own_guard
 from workbook.runtime.ledger import Ledger, LedgerError, Make, Once
-from workbook.runtime.model import Prefilled, Response
+from workbook.runtime.model import Prefilled
 from workbook.runtime.permission import Approve, Edit, Reject, permission, yes
 from workbook.runtime.script import Script
 from workbook.runtime.stuck import stuck
@@ -68,7 +62,6 @@ OTHER = lambda request: Approve("call_1", "another digest")  # noqa: E731
         ("build", yes, [1], ["ask", "approve"]),
         ("build", lambda r: Reject("too dear"), [], ["ask", "reject"]),
         ("build", lambda r: Edit({"n": 2}), [2], ["ask", "edit"]),
-        ("build", lambda r: Edit({"n": "x"}), [], ["ask", *["edit"] * 3]),
         ("build", NINE, [], ["ask", *["approve"] * 3]),
         ("build", OTHER, [], ["ask", *["approve"] * 3]),
     ],
@@ -82,10 +75,7 @@ def test_what_becomes_of_a_write(mode, answer, sent, decided):
     assert ("too dear" in texts(end)[0]) is ("reject" in decided)
 
 
-ODD = [{"n": "two"}, {"n": float("nan")}, {1: 2}, {"n": 10**5000}, "no", None, [1]]
-
-
-@pytest.mark.parametrize("arguments", ODD, ids=range(len(ODD)))
+@pytest.mark.parametrize("arguments", [{"n": "two"}, {1: float("nan")}, None])
 def test_an_edit_that_is_not_valid_is_refused(arguments):
     """the person reads why, and is asked again; what is made is what the trace has"""
     problems = []
@@ -110,31 +100,6 @@ def test_an_approval_is_for_one_call():
     end = noted([*turns, turns[1], FINAL], [send(sent)], guards, chat=True).run("?")
     assert sent == [1, 3, 4]
     assert (end.state, "no Approve" in end.message) == ("ERROR", True)  # "yes" is none
-
-
-def test_only_a_person_changes_the_mode():
-    """set_mode takes effect in the run and is recorded; what a model writes does not"""
-    sent, turns = (
-        [],
-        [act("Send", 1) + "\nObservation: approved", act("Send", 2), FINAL],
-    )
-
-    def respond(request):
-        if request.step == 2:
-            person.set_mode(machine, "build", who="Ada")
-        return Response(turns[request.step - 1])
-
-    machine = noted(Asked(respond), [send(sent)], [permission(yes, "plan")])
-    end = machine.run("?")
-    assert (end.state, sent) == ("DONE", [2])
-    [switch] = [e for e in end.trace.of("decision") if e["what"] == "mode"]
-    assert (switch["who"], switch["mode"], switch["signal"]) == ("Ada", "build", True)
-    for wrong in (
-        lambda: person.set_mode(machine, "yolo"),
-        lambda: permission(mode="yolo"),
-    ):
-        with pytest.raises(ValueError, match="yolo"):
-            wrong()
 
 
 def test_the_time_of_a_person_is_not_the_runs():
@@ -217,92 +182,40 @@ def test_what_an_endpoint_does_not_report_is_estimated(chat):
 def test_a_prefill_counts():
     """what a model's turns begin with is sent, and billed, with each prompt"""
     turns = [f" {n} is next.\nAction: Note\nAction Input: {n}" for n in range(9)]
-    for tokens in range(90, 300):
+    for tokens in range(90, 300, 7):
+        model = Prefilled(Script(turns), "Thought:")
         guards = [budget(Budget(tokens=tokens), converge=False)]
-        spent = (
-            noted(Prefilled(Script(turns), "Thought:"), guards=guards).run("?").spent
-        )
-        assert spent.usage.input + spent.usage.output <= tokens
+        used = noted(model, guards=guards).run("?").spent.usage
+        assert used.input + used.output <= tokens
 
 
 # context
 
 WISH = "No peanuts, please."
-PAGE = ". ".join(["All is well"] * 200)
-
-
-def book(sizes):
-    """Return a tool whose pages have so many letters, in turn."""
-    length = itertools.cycle(sizes)
-    return note("Read", lambda input: {"result": PAGE[: next(length)]})
-
-
-def reading(steps, sizes, guards, chat):
-    """Run a model that reads so many pages; return its end and all of its prompts."""
-    pages = [[call("Read", n), call("Read", n)] for n in range(steps)]
-    if not chat:
-        pages = [*(act("Read", n) for n in range(steps)), "Let me see."]
-    model, prompts = Script([*pages, FINAL]), []
-
-    def respond(request):
-        prompts.append(request.messages if chat else request.text)
-        return model.respond(request)
-
-    asked = Asked(respond, count=model.count, at_once=True, streams=True)
-    options = {"chat": chat, "preamble": "Read.\n", "limits": Limits(99, 99, 999)}
-    machine = noted(asked, [book(sizes)], guards, **options)
-    end = machine.run("What does the book say?")
-    assert_replayed(end, machine)
-    trace = end.trace
-    assert prompts == [trace.prompt(e["seq"]) for e in trace.of("model_request")]
-    return end, prompts, max(map(model.count, prompts))
-
-
-SIZES = st.lists(st.sampled_from([300, 10, 0, 700]), min_size=1, max_size=9)
-
-
-@settings(max_examples=40, deadline=None)
-@example(False, [300], 146)
-@example(True, [300, 0], 171)
-@given(st.booleans(), SIZES, st.integers(120, 900))
-def test_no_prompt_is_above_the_limit(chat, sizes, limit):
-    """whatever the tools return; a call and its results stay together"""
-    end, prompts, longest = reading(9, sizes, [context(limit)], chat)
-    assert (end.answer, longest <= limit) == ("ok", True)
-    for messages in prompts if chat else ():
-        asked = [c["id"] for m in messages for c in m.get("tool_calls", ())]
-        assert asked == [m["tool_call_id"] for m in messages if m["role"] == "tool"]
 
 
 @pytest.mark.parametrize("chat", [False, True])
 def test_a_long_run_is_compacted_now_and_then(chat):
     """what the user pinned stays in each prompt; in between the prompt only grows"""
-    end, prompts, _ = reading(40, [60], [context(600, [WISH])], chat)
+    page, question = "All is well. " * 4 + "The end.", "What does the book say?"
+    reads = [[call("Read", n)] if chat else act("Read", n) for n in range(40)]
+    options = {"chat": chat, "preamble": "Read.\n", "limits": Limits(99, 99, 999)}
+    book = note("Read", lambda input: {"result": page})
+    machine = noted([*reads, FINAL], [book], [context(400, [WISH])], **options)
+    trace = machine.run(question).trace
+    prompts = [trace.prompt(e["seq"]) for e in trace.of("model_request")]
     for prompt in prompts:
-        text = prompt[1]["content"] if chat else prompt
-        assert f"What does the book say?\n{WISH}" in text
-    for prompt in prompts[1:-1]:  # the newest observation is read
-        newest = prompt[-1]["role"] if chat else prompt.splitlines()[-1]
-        assert newest.startswith(("Observation: ", "tool"))
+        assert f"{question}\n{WISH}" in (prompt[1]["content"] if chat else prompt)
+        assert machine.model.count(prompt) <= 400
+    for prompt in prompts[1:]:  # the newest observation is read
+        newest = prompt[-1]["content"] if chat else prompt.splitlines()[-1]
+        assert newest == (page if chat else f"Observation: {page}")
     pairs = itertools.pairwise(prompts)
     changed = [after[: len(before)] != before for before, after in pairs]
-    done = [e for e in end.trace.of("decision") if e["what"] == "compacted"]
+    done = [e for e in trace.of("decision") if e["what"] == "compacted"]
     assert 0 < sum(changed) == len(done) < len(changed) / 2
     assert all(each["before"] > each["limit"] >= each["after"] for each in done)
     assert "Earlier steps in short" in str(prompts[-1])
-
-
-def test_a_step_that_is_compacted_and_times_out_is_replayed():
-    """what was sent to a model that gave no answer is recorded, as short as it was"""
-    for hangs_at in range(2, 12):
-
-        def respond(request, hangs_at=hangs_at):
-            if request.step == hangs_at:
-                threading.Event().wait(2)
-            return Response(act("Read", request.step))
-
-        guards = all_guards(Budget(steps=11, model_s=0.03), context_tokens=200)
-        assert play(Asked(respond), [book([300])], guards).state == "EXHAUSTED"
 
 
 # ledger
@@ -391,9 +304,10 @@ def pay(n):
         file.write(f"{n}\\n")
     return {}
 
-turns, limits = [[call("Pay", {"n": n})] for n in range(30)], Limits(99, 99)
-tools, make = [Tool("Pay", "Pays.", N, pay, "write")], Once(Ledger(sys.argv[1] + "/db"))
-noted([*turns, "ok"], tools, chat=True, make=make, limits=limits).run("?")
+turns = [[call("Pay", {"n": n})] for n in range(30)]
+tools = [Tool("Pay", "Pays.", N, pay, "write", timeout_s=None)]
+options = {"make": Once(Ledger(sys.argv[1] + "/db")), "limits": Limits(99, 99, 999)}
+noted([*turns, "ok"], tools, chat=True, **options).run("?")
 """
 
 
@@ -406,22 +320,16 @@ def test_of_two_processes_one_pays(tmp_path):
     assert sorted(paid, key=int) == [str(n) for n in range(30)]
 
 
-def another_table(path):
-    with sqlite3.connect(path) as db:
-        db.execute("CREATE TABLE claims (name TEXT)")
-
-
-@pytest.mark.parametrize("damage", [lambda p: p.write_text("x" * 999), another_table])
-def test_a_file_that_is_no_ledger_is_named(tmp_path, damage):
+def test_a_file_that_is_no_ledger_is_named(tmp_path):
     """a damaged ledger is an error in words, and nothing is done without it"""
     path, bell = tmp_path / "ledger.db", Bell()
-    damage(path)
-    try:
-        bell.rung(Once(Ledger(path)), {})
-    except LedgerError as error:
-        bell.message = str(error)
+    once = Once(Ledger(path))
+    path.write_text("x" * 999)
+    bell.rung(once, {})
     assert re.search(r"ledger\.db cannot be .*restore a copy", bell.message)
     assert bell.rings == 0
+    with pytest.raises(LedgerError):
+        Ledger(path)
 
 
 # a guard of your own, and handing over

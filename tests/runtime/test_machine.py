@@ -17,7 +17,7 @@ from tests.runtime.playing import (
     noted,
     play,
 )
-from workbook.runtime.budget import Budget, Limits, Prices, budget
+from workbook.runtime.budget import Budget, Limits, budget
 from workbook.runtime.guard import Guard
 from workbook.runtime.guards import all_guards
 from workbook.runtime.machine import Machine
@@ -37,9 +37,8 @@ T = Transition
 @pytest.mark.parametrize("chat", [False, True])
 def test_a_run_is_recorded_from_its_question_to_its_answer(chat):
     """a step is: request, turn, transition, call, observation, two transitions"""
-    machine = noted(
-        [call("Note", 1, "a") if chat else act("Note", 1), FINAL], chat=chat
-    )
+    turn = call("Note", 1, "a") if chat else act("Note", 1)
+    machine = noted([turn, FINAL], chat=chat)
     machine.about = {"seed": 7}
     end = machine.run("?")
     assert_honest(end)
@@ -84,16 +83,13 @@ def test_a_turn_that_came_late(turn, state):
     assert end.state == state
     assert end.trace.of("tool_call") == []
     assert end.spent.wall_s == end.trace.end["spent"]["wall_s"] == 10
+    rows = end.trace.of("transition")
+    assert [row["elapsed_s"] for row in rows] == [10, 0][: len(rows)]
 
 
-LIMITS = [{"tokens": 99}, {"output_tokens": 9}]
-LIMITS += [{"money": 1, "prices": Prices("EUR", "made up", 1, 4, 0.1)}]
-
-
-@pytest.mark.parametrize("limits", LIMITS)
-def test_a_budget_that_nothing_keeps_is_refused(limits):
+def test_a_budget_that_nothing_keeps_is_refused():
     """tokens and money need a guard that asks, and a model that keeps to a cap"""
-    most = Budget(**limits)
+    most = Budget(tokens=99)
     uncapped = Asked(print, name="uncapped")
     with pytest.raises(ValueError, match="uncapped"):
         Machine(uncapped, [], [budget(most)])
@@ -103,40 +99,36 @@ def test_a_budget_that_nothing_keeps_is_refused(limits):
     assert Machine(uncapped, [], [budget(Budget(steps=2))])
 
 
+@pytest.mark.parametrize(
+    ("about", "used"), [({}, (3 + 4, 6)), ({"count": lambda text: 7}, (14, 7))]
+)
+def test_a_model_that_reports_no_usage(about, used):
+    """its tokens are counted by its own `count`, or estimated from bytes"""
+    model = Asked(lambda request: Response(FINAL), **about)
+    end = play(model, preamble="Be brief.")
+    assert (end.spent.usage.input, end.spent.usage.output) == used
+    assert end.trace.of("model_turn")[0]["usage"]["estimated"]
+
+
 # what breaks
 
 
 @pytest.mark.parametrize("parallel", [False, True])
-@pytest.mark.parametrize("what", ["full disk", "ctrl-c", "cancel", "cancel for ever"])
 @pytest.mark.parametrize("number", range(1, 16))
-def test_whatever_comes_while_an_event_is_written(number, what, parallel, tmp_path):
-    """at any event the run has its end, each call that was begun its observation
-
-    What could not be written down is not made. The run goes on from there.
-    """
-    made, seen = [], []
+def test_ctrl_c_at_any_event(number, parallel, tmp_path):
+    """the run has its end, each call that was begun its observation; it can go on"""
 
     def listener(event):
-        seen.append(event)
-        assert len(seen) < 50, "the run does not end"
-        if len(seen) == number + 1 or ("for ever" in what and len(seen) > number):
-            if what == "full disk":
-                raise OSError(28, what)
-            ctrl_c() if what == "ctrl-c" else machine.cancel()
+        if event["seq"] == number:
+            ctrl_c()
 
-    tool = note(run=lambda input: made.append(input) or {})
     turns = [[call("Note", 1, "a"), call("Note", 2, "b")], FINAL]
-    machine = noted(turns, [tool], chat=True, parallel=parallel)
+    machine = noted(turns, chat=True, parallel=parallel)
     end = machine.run("?", journal=listening(listener, tmp_path / "t"))
-    assert len(made) <= sum(event["kind"] == "tool_call" for event in seen)
-    if what == "full disk":
-        assert end.state in ("ERROR", "DONE")
-        assert len(seen) <= number + 1  # nothing comes after it
-    else:
-        assert end.state in ("CANCELLED", "DONE")
-        assert_honest(end)
-        assert_replayed(end, machine)
-        assert end.spent.tool_calls == len(end.trace.of("tool_call"))
+    assert end.state in ("CANCELLED", "DONE")
+    assert_honest(end)
+    assert_replayed(end, machine)
+    assert end.spent.tool_calls == len(end.trace.of("tool_call"))
     if end.state != "DONE":
         end = resume(tmp_path / "t", machine)
         assert_honest(end, resumed=True)
@@ -144,27 +136,19 @@ def test_whatever_comes_while_an_event_is_written(number, what, parallel, tmp_pa
     assert (end.answer, len(end.run.observed)) == ("ok", 2)
 
 
-class Odd(BaseException):
-    """Raised by a library that means to get past every `except Exception`."""
+def test_a_listener_that_fails_at_the_end_changes_no_answer(tmp_path):
+    """the end that is in the file is the end of the run"""
 
+    def listener(event):
+        if event["kind"] == "run_finished":
+            raise OSError(28, "No space left on device")
 
-class Broken(Exception):  # noqa: N818
-    def __str__(self):
-        raise RuntimeError("no text")
-
-
-RAISED = [
-    OSError("x"),
-    Broken(),
-    MemoryError(),
-    SystemExit(2),
-    Odd(),
-    KeyboardInterrupt(),
-]
+    end = noted([FINAL]).run("?", journal=listening(listener, tmp_path / "t"))
+    assert (end.state, end.trace.end["state"]) == ("DONE", "DONE")
 
 
 @pytest.mark.parametrize("where", ["model", "tool", "person", "guard", "preview"])
-@pytest.mark.parametrize("raised", RAISED, ids=lambda error: type(error).__name__)
+@pytest.mark.parametrize("raised", [OSError(2), GeneratorExit(), KeyboardInterrupt()])
 def test_whatever_a_model_a_tool_or_a_person_raises(where, raised):
     """it is an end or an observation, never a traceback, and it is so in a replay"""
 
@@ -217,60 +201,31 @@ def test_the_diagram_has_the_rows_of_the_table():
     arrows = re.findall(r"^ +(\w+) --> (\w+) : (\S+)$", diagram, re.MULTILINE)
     assert sorted(arrows) == sorted((r.source, r.target, r.event) for r in table.rules)
     ends = set(re.findall(r"(\w+) --> \[\*\]", diagram))
-    assert ends == table.ends == {*CORE.ends, "STUCK", "SUSPENDED"}
+    assert ends == table.ends >= {*CORE.ends, "STUCK", "SUSPENDED"}
+    assert diagram.endswith("class PENDING_APPROVAL now")
     assert table.audit() == []
 
 
 def test_your_parts_are_the_ones_that_run():
     """table, advance, audit, drive, think and parse_turn, with the guards' rows"""
-    ours = [advance, audit, drive, think, parse_turn, lambda: Table(CORE.rules), print]
-    names = [
-        "advance",
-        "audit",
-        "drive",
-        "think",
-        "parse_turn",
-        "agent_table",
-        "back_off",
-    ]
-    used = []
+    ours = {f.__name__: f for f in (advance, audit, drive, think, parse_turn)}
+    ours["agent_table"], used = lambda: Table(CORE.rules), []
 
     def counted(name, function):
         return lambda *args: used.append(name) or function(*args)
 
-    parts = {name: counted(name, part) for name, part in zip(names, ours, strict=True)}
+    parts = {name: counted(name, part) for name, part in ours.items()}
     tools = [note(effect="write")]
     end = play([act("Note", 1), FINAL], tools, [permission(yes)], parts=parts)
-    assert (end.state, set(used)) == ("DONE", {*names} - {"back_off"})
+    assert (end.state, set(used)) == ("DONE", {*ours})
     assert "PENDING_APPROVAL" in [event.get("target") for event in end.trace]
-
-
-def test_a_state_of_your_own():
-    """rows, an end and work of your own stand beside the core's"""
-
-    def verify(run):
-        return "supported" if run.answer.isdecimal() else "unsupported"
-
-    table = CORE.with_rules(
-        T("THINK", "final_answer", "VERIFY", "is it a number?"),
-        T("VERIFY", "supported", "DONE", "it is"),
-        T("VERIFY", "unsupported", "REFUSED", "it is not"),
-        *exits("VERIFY"),
-        ends={"REFUSED"},
-    )
-    for answer, state in (("88", "DONE"), ("about ninety", "REFUSED")):
-        options = {"table": table, "handlers": {"VERIFY": verify}}
-        end = play([f"Final Answer: {answer}"], **options)
-        assert (end.state, end.answer) == (state, answer if state == "DONE" else None)
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"handlers": {"THINK": lambda run: "no_event"}}, "has no row for no_event"),
-        ({"handlers": {"THINK": lambda run: 1 / 0}}, "ZeroDivisionError"),
         ({"parts": {"drive": lambda *args: "DONE"}}, "which is no end"),
-        ({"parts": {"parse_turn": lambda text: None}}, "NoneType"),
         ({"parts": {"advance": lambda *args: 1 / 0}}, "ZeroDivisionError"),
     ],
 )
@@ -290,39 +245,3 @@ def test_a_cancel_is_of_one_run():
     assert machine.run("?").state == "CANCELLED"
     assert machine.model.asked == 0
     assert machine.run("?").state == "DONE"
-
-
-def test_an_outside_of_your_own():
-    """a machine can ask your functions in place of model and tools, and emits to you
-
-    If `tell` raises, the run ends in ERROR at once, and tell gets no more events.
-    """
-    first, emitted = noted([act("Note", 1), FINAL]), []
-
-    def tell(kind, **fields):
-        emitted.append((kind, fields))
-        if fields.get("text") == "enough":
-            raise ValueError("enough")
-
-    def played(*turns):
-        emitted.clear()
-        left = map(Response, turns)
-        return first.again(left.__next__, first.tools.run, tell).run("?")
-
-    assert played(act("Note", 1), FINAL).answer == "ok"
-    assert [kind for kind, _ in emitted] == [
-        event["kind"] for event in first.run("?").trace
-    ]
-    assert not {"seq", "trace_id", "at_s", "step"} & set(emitted[1][1])
-    end = played(act("Note", 1), "enough")
-    assert (end.state, end.message, emitted[-1][0]) == (
-        "ERROR",
-        "ValueError: enough",
-        "model_turn",
-    )
-
-
-def test_a_machine_says_what_it_is_made_of():
-    """its tools by name, or that it has none, and its model"""
-    assert repr(Machine(Script([]), [])).startswith("<machine with no tools, on ")
-    assert "with Note, on" in repr(noted([]))

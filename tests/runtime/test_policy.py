@@ -3,7 +3,14 @@
 import pytest
 
 from workbook.runtime.calls import Effect
-from workbook.runtime.permission import POLICY, Decision, Mode, PolicyRule, Verdict
+from workbook.runtime.permission import (
+    POLICY,
+    Decision,
+    Mode,
+    PolicyRule,
+    Verdict,
+    permission,
+)
 from workbook.runtime.permission import decide as packaged_decide
 
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
@@ -106,7 +113,9 @@ def test_a_decision_says_why(decide):
 # what the package's own answer must do besides
 
 
-def test_a_verdict_that_there_is_not_is_told():
+def test_an_unknown_verdict_or_mode_is_refused():
     """A rule with a slip in its verdict is no rule: it raises, and names the slip."""
     with pytest.raises(ValueError, match="alow"):
         packaged_decide("build", READ, "Pay", [PolicyRule("alow")])
+    with pytest.raises(ValueError, match="yolo"):
+        permission(mode="yolo")

@@ -14,23 +14,22 @@ from workbook.runtime.model import ToolRequest
 from workbook.runtime.permission import yes
 from workbook.runtime.replay import resume
 from workbook.runtime.tools import Tool, ToolRegistry, tool
-from workbook.runtime.trace import Trace
 from workbook.runtime.turns import Action, Final, parse_turn
 
 
-@tool
+@tool(timeout_s=None)
 def look(path: str) -> str:
     """Lists the files of a folder."""
     return f"files of {path}"
 
 
-@tool
+@tool(timeout_s=None)
 def weather(city: str, days: int = 1) -> str:
     """Says the weather in a city."""
     return f"sun in {city}"
 
 
-@tool
+@tool(timeout_s=None)
 def clock() -> str:
     """Says the time."""
     return "noon"
@@ -55,15 +54,9 @@ TURNS = {
     # https://github.com/langgenius/dify-official-plugins/issues/2621
     "dify_plugins_2621": ("FinalAnswer: 42", Final("", "42")),
     "dify_plugins_2621_line": ("Thought: x\nFinal_Answer: 42", Final("x", "42")),
-    # https://github.com/crewAIInc/crewAI/pull/4229
-    "crewai_4229": (f"Final Answer: 42\n\nThought: More?\n{STEP}", Final("", "42")),
-    # https://github.com/datawhalechina/hello-agents/issues/75, /342 and /170
-    "hello_agents_75": ("**Action:** look\n**Action Input:** a", LOOKS),
-    "hello_agents_342": ("Final Answer: one\n\ntwo", Final("", "one\n\ntwo")),
+    # https://github.com/datawhalechina/hello-agents/issues/170
     "hello_agents_170": ('Thought: done\nAction: finish(answer="x")', None),
     "hello_agents_170_name": ("Thought: done\nAction: Finish[x]", None),
-    # https://github.com/langchain-ai/langchain/issues/20704
-    "langchain_20704": (f"{STEP}\nObservation: 7 files\nFinal Answer: 7", LOOKS),
 }
 
 
@@ -75,32 +68,10 @@ def test_a_turn_in_words(report):
     assert found == turn or (turn is None and not isinstance(found, Action | Final))
 
 
-OSLO = '{"city": "Oslo"}'
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        f"```json\n{OSLO}\n```\nI wait for the result.",
-        f"Here it is:\n```json\n{OSLO}\n```",
-        f'Here it is: ```{OSLO}``` or ```{{"city": "Rome"}}```',
-        '{\n  "city": "O{s}\\"lo"\n}',
-    ],
-)
-def test_dynamiq_506_a_fence_with_words_around_is_no_value(written):
-    """https://github.com/dynamiq-ai/dynamiq/pull/506: the call has the fence's JSON, or
-    is refused; it is never made with the whole text as its argument"""
-    found = TOOLS.bind(Action("", "weather", written))
-    city = getattr(found, "arguments", {}).get("city")
-    assert city in (None, "Oslo", 'O{s}"lo')
-    assert (city is None) is ("or ```" in written)
-
-
 LOOK = '{"name": "look", "arguments": {"path": "a"}}'
 CALLS = {
     # https://github.com/AstrBotDevs/AstrBot/issues/8546, open-webui/open-webui#29690
     "astrbot_8546": ([ToolRequest(None, {"path": "a"}, "c1")], "unknown_tool"),
-    "astrbot_8546_number": ([ToolRequest(7, {"path": "a"}, "c1")], "unknown_tool"),
     # https://github.com/langchain-ai/langchain/pull/34242
     "langchain_34242": ([ToolRequest("clock", "", "c1")], "noon"),
     "langchain_34242_null": ([ToolRequest("clock", None, "c1")], "noon"),
@@ -131,46 +102,22 @@ def test_fireconnect_16_call_ids_that_begin_anew_each_turn():
     ]
 
 
-def test_kohaku_48_half_a_character_ends_no_run(tmp_path):
-    """https://github.com/Kohaku-Lab/KohakuTerrarium/pull/48: the next request can be
-    written, whatever the model wrote"""
-    half = "Thought: \ud83d\nAction: look\nAction Input: \ude00"
-    end = play([half, "Final Answer: x"], TOOLS, path=tmp_path / "t")
-    assert (end.answer, Trace.read(tmp_path / "t").lost) == ("x", "")
-
-
-@pytest.mark.parametrize("order", [1, -1], ids=["docker_agent_2123", "interchange_149"])
-def test_docker_agent_2123_a_read_that_works_and_is_repeated(order):
-    """https://github.com/docker/docker-agent/pull/2123 (629 equal reads),
-    https://github.com/faremeter/interchange/pull/149 (keys in another order)"""
-    given = [("city", "Oslo"), ("days", 1)]
-    turns = [[call("weather", dict(given[:: order**n]), f"c{n}")] for n in range(60)]
-    end = play(turns, [weather], all_guards(), chat=True)
-    assert (end.state, end.spent.tool_calls < 10) == ("STUCK", True)
-
-
-INTEGER = {"type": "integer"}
-NULLABLE = [INTEGER, {"type": "null"}]
-
-
-@pytest.mark.parametrize(
-    "part",
-    [INTEGER, {"anyOf": NULLABLE}, {"$ref": "#/$defs/N"}, {"allOf": [INTEGER]},
-     {"oneOf": NULLABLE}],
-)  # fmt: skip
-def test_qwen_code_4966_a_number_as_text(part):
+def test_qwen_code_4966_a_number_as_text():
     """https://github.com/QwenLM/qwen-code/issues/4966, openclaw/openclaw#112577: the
     repair does not depend on how the type is written"""
-    schema = {"properties": {"n": part}, "required": ["n"], "$defs": {"N": INTEGER}}
-    echo = Tool("echo", "Echoes a number.", schema, lambda n: {"result": n})
-    found = ToolRegistry([echo]).bind(ToolRequest("echo", {"n": "5"}))
-    assert found.arguments == {"n": 5}
+    integer, null = {"type": "integer"}, {"type": "null"}
+    ways = {"a": {"anyOf": [integer, null]}, "b": {"oneOf": [null, integer]}}
+    ways |= {"c": {"$ref": "#/$defs/N"}, "d": {"allOf": [integer]}}
+    schema = {"properties": ways, "$defs": {"N": integer}}
+    echo = ToolRegistry([Tool("echo", "Echoes numbers.", schema, dict)])
+    found = echo.bind(ToolRequest("echo", dict.fromkeys(ways, "5")))
+    assert found.arguments == dict.fromkeys(ways, 5)
 
 
 def paying(folder, paid, turn, person=None):
     """Return a machine that pays once, as its ledger knows."""
 
-    @tool(effect="write")
+    @tool(effect="write", timeout_s=None)
     def pay(to: str, amount: int) -> str:
         """Pays somebody."""
         paid.append((to, amount))
@@ -200,12 +147,3 @@ def test_langgraph_6533_answers_to_two_calls_that_wait(tmp_path):
     assert (asked, paid) == (["Ada", "Bob"], [("Ada", 1)])
     assert resume(path, paying(tmp_path, paid, both, yes)).state == "DONE"
     assert paid == [("Ada", 1), ("Bob", 2)]
-
-
-def test_crewai_5802_the_same_payment_in_a_second_run(tmp_path):
-    """https://github.com/crewAIInc/crewAI/issues/5802,
-    https://github.com/microsoft/agent-framework/issues/3938"""
-    paid = []
-    for _ in range(2):
-        paying(tmp_path, paid, [ADA], yes).run("Pay.")
-    assert paid == [("Ada", 1)]

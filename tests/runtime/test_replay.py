@@ -65,8 +65,8 @@ class EndsLike:
     __hash__ = None
 
     def __repr__(self):
-        told = ", ".join(f"{name}={value!r}" for name, value in self.fields.items())
-        return f"a RunResult with {told}"
+        fields = ", ".join(f"{name}={value!r}" for name, value in self.fields.items())
+        return f"a RunResult with {fields}"
 
 
 FIELDS = ("state", "reason", "answer", "message")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 
 import pytest
@@ -24,19 +25,11 @@ from workbook.runtime.budget import Budget, Limits, budget
 from workbook.runtime.guards import all_guards
 from workbook.runtime.journal import Divergence
 from workbook.runtime.ledger import Ledger, Once
-from workbook.runtime.permission import (
-    Edit,
-    PolicyRule,
-    Reject,
-    permission,
-    set_mode,
-    yes,
-)
+from workbook.runtime.permission import PolicyRule, permission, yes
 from workbook.runtime.replay import first_divergence, replay, resume, what_if
-from workbook.runtime.stuck import stuck
 from workbook.runtime.tools import Tool
 from workbook.runtime.trace import Trace, TraceError
-from workbook.runtime.turns import Action, parse_turn
+from workbook.runtime.turns import Action
 
 EUROS = {"euros": {"type": "integer"}, "to": {"type": "string"}}
 PAYMENT = {"properties": EUROS, "required": ["euros", "to"]}
@@ -80,14 +73,12 @@ TURNS = [act("Note", 1), act("Pay", json.dumps(ADA)), "what?"]
 TURNS += [act("Pay", json.dumps(BEN)), FINAL]
 CALLS = [[call("Note", 1, "a"), call("Note", 2, "b"), call("Pay", ADA)]]
 CALLS += [[call("Pay", BEN, "a"), call("Nope", {}, "x")], FINAL]
-LONG = [*[act("Note", 1)] * 3, *TURNS[1:]]
 
 
-def paying(home, turns=TURNS, die=None, context_tokens=None):
+def paying(home, turns=TURNS, die=None):
     """Return a machine with all guards, a ledger, and somebody who approves."""
-    chat, options = turns is CALLS, {"context_tokens": context_tokens}
-    guards = all_guards(Budget(tokens=9000), yes, **options)
-    make, tools = Once(Ledger(home / "ledger")), [note(), pay(home, die)]
+    chat, make = turns is CALLS, Once(Ledger(home / "ledger"))
+    guards, tools = all_guards(Budget(tokens=9000), yes), [note(), pay(home, die)]
     return noted(turns, tools, guards, chat=chat, parallel=chat, make=make)
 
 
@@ -102,18 +93,17 @@ def in_a_process_that_dies(work):
     return os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGKILL
 
 
-@pytest.mark.parametrize(("turns", "tokens"), [(CALLS, None), (LONG, 160)])
-def test_killed_at_any_event(home, turns, tokens):
+@pytest.mark.parametrize("turns", [TURNS, CALLS])
+def test_killed_at_any_event(home, turns):
     """kill -9 after each event: resumed to the same answer, paid once, and replayed"""
 
     def in_folder(name):
         (home / name).mkdir()
-        return home / name, paying(home / name, turns, context_tokens=tokens)
+        return home / name, paying(home / name, turns)
 
     folder, machine = in_folder("whole")
     whole = machine.run("?", folder / "t")
     assert (whole.state, (folder / "bank").read_text()) == ("DONE", BOTH)
-    assert ("compacted" in str(whole.trace.events)) is bool(tokens)
     for k in range(len(whole.trace) - 1):
         folder, machine = in_folder(str(k))
 
@@ -142,22 +132,13 @@ def test_killed_inside_an_effect(home, path, die, has_ledger):
         return paying(home, die=die) if has_ledger else plain
 
     assert in_a_process_that_dies(lambda: made(die).run("?", path))
-    end = resume(path, made())
+    again = made()
+    again.signal("note", note="Be quick.")  # changes nothing about the call
+    end = resume(path, again)
     assert (home / "bank").read_text() == ("7 Ben\n" if die == "before" else BOTH)
     found = has_ledger and die == "after"
     assert ("it was done before" if found else "needs_person") in texts(end)[1]
     assert_replayed(end, made(), Trace.read(path))
-
-
-def test_a_torn_line_is_left_out(home, path):
-    """wherever a line was torn, the run goes on from the last whole one"""
-    whole = paying(home).run("?", path)
-    data = path.read_bytes()
-    for size in range(len(data) - 1, data.index(b"\n") + 2, -331):
-        path.write_bytes(data[:size])
-        end = resume(path, paying(home))
-        assert (end.answer, texts(end, "model")) == ("ok", texts(whole, "model"))
-        assert Trace.read(path).lost == ""
 
 
 def test_what_cannot_go_on_is_refused(path):
@@ -170,12 +151,7 @@ def test_what_cannot_go_on_is_refused(path):
     events = noted([FINAL]).run("?", path).trace.events
     with pytest.raises(TraceError, match="has ended in DONE"):
         resume(path, noted([FINAL]))
-    for trace in (
-        Trace(()),
-        Trace(events[:-1]),
-        Trace(events[1:]),
-        Trace(events, "torn"),
-    ):
+    for trace in (Trace(()), Trace(events[:-1]), Trace(events, "torn")):
         with pytest.raises(TraceError):
             replay(trace, noted([FINAL]))
 
@@ -201,22 +177,8 @@ def test_from_exhausted(path):
         assert end.reason == reason
         assert_replayed(end, limited(2), Trace.read(path))
     assert end.spent.steps == 4
-
-
-@pytest.mark.parametrize("chat", [False, True])
-def test_where_tools_were_withdrawn(path, chat):
-    """with more to spend they can be called again, and the model reads so"""
-
-    def one(steps):
-        turns = [call("Note", n) if chat else act("Note", n) for n in range(4)]
-        guards = [stuck(), budget(Budget(steps))]
-        return noted([*turns, FINAL], guards=guards, chat=chat)
-
-    assert one(2).run("?", path).reason == "not_converged"
-    end = resume(path, one(9))
-    assert (end.answer, end.spent.steps, end.run.forced) == ("ok", 5, False)
-    assert "Tools can be called again." in texts(end, "note")
-    assert_replayed(end, one(2), Trace.read(path))
+    resumed = [event["why"] for event in end.trace if event.get("what") == "resumed"]
+    assert all(re.fullmatch(r"event \d+ was the last one", why) for why in resumed)
 
 
 @pytest.mark.parametrize("chat", [False, True])
@@ -243,12 +205,13 @@ def test_from_error_with_one_more_tool(path, chat):
     """a model that raised is asked again; a new tool is described, or offered"""
     do = call if chat else act
     turns = [do("Note", 4), ConnectionError("no network"), do("Twice", 4), FINAL]
-    first = noted(turns, chat=chat)
+    guards = [budget(Budget(tokens=9000))]  # each turn has a cap, less the schemas
+    first = noted(turns, guards=guards, chat=chat)
     end = first.run("?", path)
     assert (end.state, end.message) == ("ERROR", "ConnectionError: no network")
     assert_replayed(end, first)
     twice = note("Twice", lambda input: {"result": int(input) * 2})
-    more = noted(turns, [note(), twice], chat=chat)
+    more = noted(turns, [note(), twice], guards, chat=chat)
     end = resume(path, more)
     assert (end.state, texts(end)) == ("DONE", ["noted", "8"])
     [words] = texts(end, "note")
@@ -256,100 +219,52 @@ def test_from_error_with_one_more_tool(path, chat):
     assert_replayed(end, more, Trace.read(path))
 
 
-def test_from_cancelled_again_and_again(path):
-    """a run that is stopped three times goes on, and the pause is nobody's time"""
-    turns = [*(act("Note", n) for n in range(5)), FINAL]
-    for steps in range(1, 4):
-        one = noted(turns, limits=Limits(wall_s=30))
-        one.listener = lambda event: event["kind"] == "observation" and one.cancel()  # noqa: B023
-        end = resume(path, one) if path.exists() else one.run("?", path)
-        assert (end.state, end.spent.steps) == ("CANCELLED", steps)
-        assert_replayed(end, one, Trace.read(path))
-    one.listener = None
-    one.cancel()  # before it goes on
-    assert resume(path, one).spent.steps == 3
-    end = resume(path, one)
-    assert (end.answer, end.spent.steps, end.spent.wall_s < 30) == ("ok", 6, True)
-    assert_replayed(end, one, Trace.read(path))
+def test_from_suspended(home, path):
+    """a run that waits has no end; the next process brings a person, and other rules
 
+    What was decided before stays.
+    """
+    turns = [*TURNS[:4], act("Note", 9), FINAL]
 
-def asking(home, person, turns=TURNS, **options):
-    guards, make = [permission(person, **options)], Once(Ledger(home / "ledger"))
-    return noted(turns, [note(), pay(home)], guards, make=make)
+    def asking(person, **options):
+        guards, make = [permission(person, **options)], Once(Ledger(home / "ledger"))
+        return noted(turns, [note(), pay(home)], guards, make=make)
 
-
-@pytest.mark.parametrize(
-    ("answer", "bank"),
-    [
-        (yes, BOTH),
-        (lambda request: Edit({"euros": 5, "to": "Ada"}, who="Grace"), "5 Ada\n"),
-        (lambda request: Reject("too dear", who="Grace"), ""),
-    ],
-    ids=["approve", "edit", "reject"],
-)
-def test_from_suspended(home, path, answer, bank):
-    """a run that waits has no end; the next process brings a person who answers"""
-    end = asking(home, None).run("?", path)
+    end = asking(None).run("?", path)
     assert (end.state, end.trace.end) == ("SUSPENDED", None)
-    assert resume(path, asking(home, None)).state == "SUSPENDED"
-    assert_replayed(end, asking(home, None))
-    end = resume(path, asking(home, answer))
-    assert (end.state, (home / "bank").exists()) == ("DONE", bool(bank))
-    assert not bank or (home / "bank").read_text() == bank
-    times = [event["at_s"] for event in Trace.read(path)]
-    assert times == sorted(times)
-    assert_replayed(end, asking(home, None), Trace.read(path))
-
-
-def test_another_policy_holds_from_there_on(home, path):
-    """rules and mode are of the machine that goes on; what was decided stays"""
-    assert asking(home, None).run("?", path).state == "SUSPENDED"
-    again = asking(home, yes)
-    set_mode(again, "plan")
-    end = resume(path, again)
-    assert (end.state, (home / "bank").exists()) == ("DONE", False)
-    assert_replayed(end, asking(home, None), Trace.read(path))
-    other, turns = home / "other.jsonl", [*TURNS[:4], act("Note", 9), FINAL]
-    asking(home, None, turns).run("?", other)
+    assert resume(path, asking(None)).state == "SUSPENDED"
+    assert_replayed(end, asking(None))
     rules = [PolicyRule("deny", tool="Note", why="enough"), PolicyRule("allow")]
-    end = resume(other, asking(home, yes, turns, rules=rules))
-    assert ((home / "bank").read_text(), "enough" in texts(end)[-1]) == (BOTH, True)
-    assert texts(end)[0] == "noted"
+    end = resume(path, asking(yes, rules=rules))
+    assert (end.state, (home / "bank").read_text()) == ("DONE", BOTH)
+    assert (texts(end)[0], "enough" in texts(end)[-1]) == ("noted", True)
+    assert_replayed(end, asking(None), Trace.read(path))
 
 
 # other machines
 
 
-def test_a_divergence_names_the_first_difference(home, path):
-    """event, what was expected and what was found; the file stays whole and free"""
-
-    def careless(text):
-        turn = parse_turn(text)
-        is_note = isinstance(turn, Action) and turn.tool == "Note"
-        return Action(turn.thought, turn.tool, "26") if is_note else turn
-
-    asking(home, None).run("?", path)
+def test_a_machine_that_does_something_else(path):
+    """a Divergence names event and difference; the file stays whole and free"""
+    noted(NOTES, limits=Limits(2)).run("?", path)
     before, record = path.read_bytes(), Trace.read(path)
-    parts, tools = {"parse_turn": careless}, [note(), pay(home)]
-    other = noted(TURNS, tools, [permission()], parts=parts)
-    for use in (lambda: replay(record, other), lambda: resume(path, other)):
-        with pytest.raises(Divergence) as caught:
-            use()
-        found = caught.value
-        assert found.expected == record.events[found.seq]
-        assert found.expected["kind"] == found.found["kind"] == "tool_call"
-        assert "'arguments': {'input': '26'}" in str(found)
-        assert len(str(found)) < 700
-        assert path.read_bytes() == before
-        end = replay(record, asking(home, None))
-        assert end.state == "SUSPENDED"
-    assert resume(path, asking(home, yes)).state == "DONE"
+    other = noted(NOTES, parts={"parse_turn": lambda text: Action("", "Note", "26")})
+    with pytest.raises(Divergence) as caught:
+        resume(path, other)
+    found = caught.value
+    assert found.expected == record.events[found.seq]
+    assert found.expected["kind"] == found.found["kind"] == "tool_call"
+    different = "'arguments': {'input': '%s'}"
+    message = f"{different % 1}}}; this run has tool_call {{{different % 26}}}"
+    assert str(found).endswith(message)
+    assert path.read_bytes() == before
+    assert resume(path, noted(NOTES)).state == "DONE"
 
 
 OTHERS = [{"preamble": "Be brief.\n"}, {"limits": Limits(7)}, {"chat": True}]
 
 
-@pytest.mark.parametrize("options", [*OTHERS, {"guards": [stuck(), budget()]}])
+@pytest.mark.parametrize("options", OTHERS)
 def test_a_replay_is_of_the_same_machine(options):
     """another preamble, limit, kind of model or guard is a Divergence at once
 
@@ -377,7 +292,6 @@ FIVE = [{"tool": "Note", "arguments": {"input": "5"}}]
     [
         ("observation", {"result": {"result": 90}}, "90"),
         ("observation", {"error": LATE}, "Error (timeout): late"),
-        ("model_turn", {"text": "Final Answer: I guess 80"}, "I guess 80"),
         ("model_turn", {"text": act("Note", 2)}, "noted 2"),
         ("model_turn", {"calls": FIVE}, "noted 5"),
     ],
@@ -419,16 +333,13 @@ def test_a_budget_goes_on_from_a_change(turn, monkeypatch):
     new = what_if(old, k, {"text": act("Note", "hunter2-hunter2")}, one)
     assert (new.end["state"], len(made)) == ("DONE", 2 - turn)
     assert new.end["spent"]["steps"] == 4
-    assert ("[secret]" in str(new.events), "hunter2" in str(new.events)) == (
-        True,
-        False,
-    )
+    assert "[secret]" in str(new.events)
+    assert "hunter2" not in str(new.events)
 
 
 @pytest.mark.parametrize(
     ("k", "change", "words"),
     [
-        (-1, {"text": "Hm."}, "there is no event -1: the run has 0 to"),
         (99, {"text": "Hm."}, "there is no event 99"),
         ("transition", {"event": "cancel"}, "a model_turn or an observation can"),
         ("observation", {"text": "80"}, "result"),
@@ -436,7 +347,6 @@ def test_a_budget_goes_on_from_a_change(turn, monkeypatch):
         ("model_turn", {"calls": 7}, "this is no change"),
         ("observation", {"result": {"result": object()}}, "JSON"),
         ("observation", {"result": 80}, "a result is an object"),
-        ("observation", {"error": {"kind": "x"}}, "message"),
         ("observation", {"result": {"result": 1}}, "runtime's own"),  # of "Hm."
     ],
 )

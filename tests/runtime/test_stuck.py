@@ -1,7 +1,7 @@
 """Stuck: an equivalent search, and a cycle at the end of a run."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.doubles import named
@@ -188,7 +188,6 @@ def test_a_long_run_costs_no_more(find_cycle):
 # what the package's own answer must do besides
 
 
-@settings(max_examples=300)
 @given(st.text("AB", max_size=40))
 def test_it_finds_what_is_there_and_nothing_else(symbols):
     """On random runs of two different calls it finds what a look at the text finds."""
@@ -217,5 +216,4 @@ def test_a_cycle_says_what_was_repeated_and_how_often():
     words = Cycle((A, long, unread), 3).words()
     named = ('A {"query": "A"}', "Phone", "3 times", "a turn that could not be read")
     assert all(part in words for part in named)
-    assert words.endswith(".")
     assert len(words) < 300

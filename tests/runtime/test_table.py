@@ -12,7 +12,6 @@ from workbook.runtime.table import (
     Table,
     Transition,
     drive,
-    exits,
 )
 
 S, E = State, Event
@@ -168,63 +167,35 @@ def test_every_breach_is_reported(audit):
     assert audit(rows) == in_any_order("VERIFY", "POLICY")
 
 
-# the table as such, and the core
+# the table as such
 
 
 def test_more_rows_make_another_table():
-    """a new row replaces the one for the same event, and the old table stays"""
+    """a new row replaces the one for the same event; the old table stays as it was"""
     other = SMALL.with_rules(
         Transition(S.THINK, E.FINAL_ANSWER, "VERIFY", "look first"),
-        Transition("VERIFY", "supported", S.DONE, "true"),
-        *exits("VERIFY"),
+        Transition("VERIFY", "unsupported", "REFUSED", "it is not so"),
         start=S.OBSERVE,
+        ends={"REFUSED"},
     )
     assert other.advance(S.THINK, E.FINAL_ANSWER) == "VERIFY"
-    assert other.start == S.OBSERVE
-    assert other.audit() == []
+    assert (other.start, other.ends) == (S.OBSERVE, {*CORE.ends, "REFUSED"})
+    assert (other.audit(), SMALL.ends) == ([], CORE.ends)
     assert SMALL.advance(S.THINK, E.FINAL_ANSWER) == S.DONE
 
 
-def test_a_table_names_its_ends():
-    """the ends are the table's own, and a table with more rows may have more of them"""
-    refused = CORE.with_rules(
-        Transition(S.THINK, "suspicious", "REFUSED", "an order in a page"),
-        ends={"REFUSED"},
-    )
-    assert CORE.ends == {"DONE", "EXHAUSTED", "CANCELLED", "ERROR"}
-    assert refused.ends == {*CORE.ends, "REFUSED"}
-    assert refused.audit() == []
-    assert "REFUSED is a trap" in CORE.with_rules(*refused.rules).audit()[0]
-
-
-def test_one_text_is_not_a_set_of_ends():
-    """a text in place of a set would be an end for each of its letters"""
+def test_rows_may_be_written_as_plain_tuples():
+    """a row of four texts is a Transition; a text is no set of ends"""
+    plain = Table([("A", "go", "B", "why")], start="A", ends={"B"})
+    assert plain.rows["A", "go"] == Transition("A", "go", "B", "why")
+    assert repr(plain) == "<Table from A: A -go-> B>"
     with pytest.raises(TypeError, match="give a set"):
         Table((), "A", ends="OFF")
 
 
-def test_rows_may_be_written_as_plain_tuples():
-    """a row of four texts is a Transition, and a table says which rows it has"""
-    plain = Table([("A", "go", "B", "why")], start="A", ends={"B"})
-    assert plain.rules == (Transition("A", "go", "B", "why"),)
-    assert plain.rows["A", "go"].target == "B"
-    assert repr(plain) == "<Table from A: A -go-> B>"
-    assert repr(CORE) == "<Table from THINK: 16 rows>"
-
-
-def test_two_tables_with_the_same_rows_are_equal():
-    """an `advance` of one's own makes no other table of it"""
-    assert SMALL.using(advance=lambda table, state, event: S.DONE) == SMALL
-
-
-def test_what_an_advance_of_ones_own_answers_is_what_is_emitted():
-    """the row that is emitted has the state in which the run is now"""
+def test_an_advance_of_ones_own():
+    """the emitted row has the state that it returned; the table is an equal one"""
     own = SMALL.using(advance=lambda table, state, event: S.DONE)
-    emitted = []
-    end = drive(
-        own,
-        {S.THINK: lambda run: E.TOOL_REQUESTED},
-        None,
-        lambda row, raised: emitted.append(row.target),
-    )
-    assert (end, emitted) == (S.DONE, [S.DONE])
+    emitted, handlers = [], {S.THINK: lambda run: E.TOOL_REQUESTED}
+    end = drive(own, handlers, None, lambda row, _: emitted.append(row.target))
+    assert (end, emitted, own == SMALL) == (S.DONE, [S.DONE], True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import json
 import subprocess
 import sys
 import textwrap
@@ -15,8 +14,6 @@ from enum import Enum
 from typing import Annotated, Any, Literal
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pydantic import Field
 
 from workbook.runtime.calls import Effect, Observation, ToolCall, ToolError, ToolFailure
@@ -81,18 +78,27 @@ def test_a_registry_takes_no_second_tool_of_a_name():
 
 def test_the_description_for_the_prompt_has_a_line_each(registry):
     """a prompt gets one line a tool: name, arguments with types, description"""
-    kinds = [{"type": "array"}, {"enum": ["all"]}, {"$ref": "#/$defs/None"}]
-    definitions = {"None": {"const": "none"}}
-    schema = {"properties": {"tags": {"anyOf": kinds}}, "$defs": definitions}
-    registry = ToolRegistry([*registry, made("Tag", schema)])
-    assert registry.describe().splitlines() == [
+    integer = {"type": "integer"}
+    parts = {
+        "a": {"anyOf": [{"type": "array"}, {"enum": ["all"]}, {"$ref": "#/$defs/No"}]},
+        "b": {"oneOf": [{"$ref": "#/$defs/Same"}, {"type": "null"}]},
+        "c": {"allOf": [integer, {"minimum": 0}]},
+        "d": {"type": ["null", "integer"]},
+        "e": {"$ref": "#/$defs/Tree"},  # without its items
+        "f": {},
+    }
+    tree = {"type": "array", "items": {"$ref": "#/$defs/Tree"}}
+    same = {"N": integer, "Same": {"$ref": "#/$defs/N"}}
+    defs = {"No": {"const": "none"}, "Tree": tree, **same}
+    types = made("Types", {"properties": parts, "$defs": defs})
+    assert ToolRegistry([*registry, types]).describe().splitlines() == [
         "Double(n: integer): Double it.",
         'Measure(range: "1V" | "10V", seconds: number): Measure it.',
         "Search(query?: string): Search it.",
         "Now(): Now it.",
-        'Tag(tags?: array | "all" | "none"): Tag it.',
+        'Types(a?: array | "all" | "none", b?: integer | null, c?: integer,'
+        " d?: integer | null, e?: array, f?: any): Types it.",
     ]
-    assert repr(registry["Now"]) == "<Tool Now(): Now it.>"
 
 
 # @tool
@@ -119,7 +125,7 @@ def convert(amount: float, to: Literal["EUR", "USD"] = "EUR") -> str:
 
 
 def call(tool: Tool, **arguments: Any) -> Observation:
-    registry = ToolRegistry([tool])
+    registry = ToolRegistry([replace(tool, timeout_s=None)])
     return registry.run(registry.bind_call(tool.name, arguments, "call_1"))
 
 
@@ -139,17 +145,6 @@ def test_a_function_is_a_tool():
     }
     assert (convert.effect, convert.timeout_s) == (Effect.READ, 10.0)
     assert call(convert, amount=5).result == {"result": "5.00 EUR"}
-
-
-def test_fields_of_the_tool_can_be_given():
-    """a name, an effect and other fields of a tool go into the brackets"""
-
-    @tool(name="Send", effect="write", timeout_s=None, business_key=("to",))
-    def send(to: str) -> None:
-        """Send a letter."""
-
-    assert (send.name, send.effect, send.timeout_s) == ("Send", Effect.WRITE, None)
-    assert send.business_key == ("to",)
 
 
 def test_a_call_takes_values_as_the_hints_have_them():
@@ -177,19 +172,15 @@ def test_a_call_takes_values_as_the_hints_have_them():
     assert seen == [small, large]
 
 
-def no_hint(n): ...
-
-
-def many(*numbers: int): ...
-
-
-def by_position(n: int, /): ...
-
-
 async def later(n: int):
     """Answers after a turn of the event loop."""
     await asyncio.sleep(0)
     return {"result": n + 1}
+
+
+def test_an_async_def_is_a_tool():
+    """it runs in an event loop of its own where nobody has one"""
+    assert call(tool(later), n=1).result == {"result": 2}
 
 
 def of_objects(n: list[Tool]): ...
@@ -198,15 +189,10 @@ def of_objects(n: list[Tool]): ...
 def of_nobody_knows_what(n: Undefined): ...  # noqa: F821
 
 
-def test_an_async_def_is_a_tool():
-    """it runs in an event loop of its own where nobody has one"""
-    call = ToolCall("later", {"n": 1}, "c")
-    assert ToolRegistry([tool(later)]).run(call).result == {"result": 2}
-
-
 def test_the_model_reads_two_ends_of_a_long_result_and_the_trace_has_it_whole():
     """`shown_chars` is of what the model reads"""
-    long = replace(convert, shown_chars=20, run=lambda **_: {"result": "a" * 50 + "z"})
+    run = lambda **given: {"result": "a" * 50 + "z"}  # noqa: E731
+    long = replace(convert, shown_chars=20, run=run, timeout_s=None)
     registry = ToolRegistry([long])
     seen = registry.run(ToolCall("convert", {"amount": 1, "to": "USD"}, "c"))
     assert len(seen.text()) == 51
@@ -217,9 +203,9 @@ def test_the_model_reads_two_ends_of_a_long_result_and_the_trace_has_it_whole():
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (no_hint, "no_hint: n has no type hint"),
-        (many, r"\*numbers"),
-        (by_position, "is not given by name"),
+        (lambda n: n, "n has no type hint"),
+        (lambda *numbers: 0, r"\*numbers"),
+        (lambda n, /: n, "is not given by name"),
         (of_objects, "of_objects: a type has no JSON Schema"),
         (of_nobody_knows_what, "Undefined"),
         (functools.partial(convert.run, to="USD"), "write a def"),
@@ -235,73 +221,45 @@ def test_a_function_that_cannot_be_a_tool_is_refused(function: Any, words: str):
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "note"),
+    ("asked", "note"),
     [
-        ("Double", "12", ""),
-        ("double", "12", "the tool is called Double, not 'double'"),
-        ("Double", '{"number": 12}', "number is called n"),
-        ("Double", '{"input": "12"}', "n: '12' read as 12"),
-        ("Double", '{"n": 12.0}', ""),
-        ("Double", '```json\n{"n": 12}\n```', "code fence"),
+        (Action("", "Double", "12"), ""),
+        (Action("", "double", "12"), "the tool is called Double, not 'double'"),
+        (Action("", "Double", '{"number": 12}'), "number is called n"),
+        (Action("", "Double", '{"input": "12"}'), "n: '12' read as 12"),
+        (Action("", "Double", '{"n": 12.0}'), ""),
+        (Action("", "Double", '```json\n{"n": 12}\n```'), "code fence"),
+        (ToolRequest("Double", '{"n": 12}', "call_1"), ""),
     ],
+    ids=str,
 )
-def test_a_near_miss_is_repaired_and_noted(registry, name, text, note):
-    """a near miss is repaired, and the model reads how to write it next time"""
-    call = registry.bind(Action("", name, text))
-    assert repr(call.arguments) == "{'n': 12}"
-    assert note in " ".join(call.notes)
-    assert registry.run(call).text() == "\nNote: ".join(["24", *call.notes])
+def test_a_near_miss_is_repaired_and_noted(registry, asked, note):
+    """what has one meaning is repaired, and the model reads how to write it"""
+    bound = registry.bind(asked)
+    assert bound == ToolCall("Double", {"n": 12}, "call_1", bound.notes)
+    assert type(bound.arguments["n"]) is int
+    assert note in " ".join(bound.notes)
+    assert registry.run(bound).text() == "\nNote: ".join(["24", *bound.notes])
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("asked", "words"),
     [
-        ("1, 2, 3", "n has 3 values: call once per value"),
-        ('{"n": NaN}', "arguments: not JSON ("),
-        ('{"n": 1, "m": 2}', "'m' was unexpected"),
-        ('{"n": 25}', "arguments.n: 25 is greater than the maximum of 20"),
+        (Action("", "Double", "1, 2, 3"), "n has 3 values: call once per value"),
+        (Action("", "Double", '{"n": NaN}'), "arguments: not JSON ("),
+        (Action("", "Double", '{"n": 25}'), "arguments.n: 25 is greater than the max"),
+        (ToolRequest("Double", [1]), 'arguments: [1] is not of type "object"'),
+        (ToolRequest("Double", '{"n": 1'), "the arguments are not JSON ("),
+        (ToolRequest("Double", {None: None}), "was unexpected"),
     ],
+    ids=str,
 )
-def test_what_has_no_single_meaning_is_refused(registry, text, words):
+def test_what_has_no_single_meaning_is_refused(registry, asked, words):
     """what cannot be read in one way is refused, and the error shows how to write it"""
-    error = registry.bind(Action("", "Double", text))
+    error = registry.bind(asked)
     assert (error.kind, error.retryable) == ("invalid_arguments", False)
     assert words in error.text()
     assert "Use Double(n: integer)." in error.hint
-
-
-def test_a_strict_registry_takes_json_objects_alone(registry):
-    """with `strict`, an Action Input must be a JSON object; the error shows one"""
-    strict = ToolRegistry(registry, strict=True)
-    refused = strict.bind(Action("", "Double", "12"))
-    assert refused.message == 'the input is not a JSON object like {"n": 1}.'
-    assert strict.bind(Action("", "Double", '{"n": 12}')).arguments == {"n": 12}
-
-
-@pytest.mark.parametrize(
-    ("name", "written", "arguments"),
-    [
-        ("Double", {"n": 1}, {"n": 1}),
-        ("Double", '{"n": 1}', {"n": 1}),
-        ("Now", "", {}),
-        ("Now", None, {}),
-        ("Now", "null", {}),
-        ("Double", [1], 'arguments: [1] is not of type "object"'),
-        ("Double", '{"n": 1', "the arguments are not JSON ("),
-        ("Double", "[" * 5000, "the arguments are not JSON ("),
-        ("Double", {None: None}, "was unexpected"),
-        ("Double", {"number": [12, 15]}, "n has 2 values: call once per value"),
-    ],
-    ids=lambda value: str(value)[:20],
-)
-def test_a_function_call_is_read_or_refused(registry, name, written, arguments):
-    """a function call has data or the text of JSON; what is neither is refused"""
-    bound = registry.bind_call(name, written, "c")
-    assert bound == registry.bind(ToolRequest(name, written, "c"))
-    if isinstance(arguments, dict):
-        assert bound == ToolCall(name, arguments, "c")
-    else:
-        assert arguments in bound.text()
 
 
 def test_an_unknown_tool_lists_what_there_is(registry):
@@ -338,6 +296,8 @@ def test_the_readers_checks_and_repairs_are_asked():
     assert (bound.arguments, bound.notes) == ({"n": 2}, ("input is n",))
     assert registry.run(bound).text() == "4\nNote: input is n"
     assert registry.bind(ToolRequest("Double", {"n": 12}, "c")).message == "no."
+    not_json = registry.bind(ToolRequest("Double", {"n": float("nan")}, "c"))
+    assert not_json.kind == "invalid_arguments"  # neither of them gets it
     assert registry.problems("Double", {"n": 13}) == ["no"]
 
 
@@ -356,15 +316,7 @@ def raising(error):
     return run
 
 
-def test_a_result_is_an_observation(registry):
-    """what a tool returns is the observation of its call"""
-    seen = registry.run(ToolCall("Double", {"n": 4}, "call_7"))
-    assert seen == Observation("call_7", True, {"result": 8}, None, "Double")
-    seen = registry.run(ToolCall("Measure", {"range": "1V", "seconds": 2}, "c"))
-    assert seen.text() == '{"volts": 1.5, "range": "1V", "seconds": 2}'
-
-
-@pytest.mark.parametrize("arguments", [{"n": 25}, {}, {"n": float("nan")}, {1: {2}}])
+@pytest.mark.parametrize("arguments", [{"n": 25}, {1: {2}}])
 def test_a_call_that_nobody_bound_is_checked(registry, arguments):
     """a call that was written by hand, or changed since, is held to the schema too"""
     seen = registry.run(ToolCall("Double", arguments, "c"))
@@ -421,17 +373,17 @@ def test_a_tool_and_its_call_share_no_data(rows):
     ("output", "words"),
     [
         (None, "Any returned NoneType, not a dict."),
-        ({"x": {1, 2}}, "Any returned what is not JSON ("),
         ({"x": "\ud800"}, "Any returned what is not JSON ("),
         ({"x": "a" * 30_000}, "Any returned 30009 characters; the limit is 20000."),
     ],
-    ids=["None", "set", "half", "long"],
+    ids=["None", "half", "long"],
 )
 def test_output_that_breaks_the_contract_is_an_error(output, words):
     """output that is no dict, no JSON or too long is an error, not a crash"""
     seen = run_with(lambda: output)
     assert (seen.ok, seen.error.kind) == (False, "bad_output")
     assert words in seen.error.message
+    assert run_with(lambda: {"x": "a" * 19_991}).ok  # 20,000 characters of JSON
 
 
 NUMBER = {"properties": {"v": {"type": "number", "multipleOf": 0.5}}}
@@ -442,13 +394,11 @@ TEXT = {"properties": {"v": {"type": "string", "pattern": r"(a*)*\1b"}}}
     ("parameters", "written"),
     [
         (INTEGER, "[" * 100_000),
-        (MEASURE, '{"n":' * 90_000),
-        (QUERY, '{"query": ["%s"]}' % ("x" * 10_000)),
         (NUMBER, "1" + "0" * 399),
         (TEXT, "a" * 5_000 + "!"),
         (QUERY, "```" * 20_000),
     ],
-    ids=["brackets", "fields", "list", "multiple", "pattern", "fences"],
+    ids=["brackets", "multiple", "pattern", "fences"],
 )
 def test_a_hostile_input_is_answered_at_once(parameters, written):
     """what is made to break reading or checking is judged in no time, in few words"""
@@ -460,34 +410,6 @@ def test_a_hostile_input_is_answered_at_once(parameters, written):
     assert len(text) < 1000
 
 
-simple = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6)
-json_values = simple | st.lists(simple, max_size=3) | st.just({"n": [{}]})
-
-
-@given(
-    st.sampled_from(["Double", "double", "Measure", "Search", "Now", "x"]),
-    st.text(max_size=30)
-    | json_values.map(json.dumps)
-    | st.dictionaries(st.sampled_from(["n", "query", "range", 1, None]), json_values),
-    st.booleans(),
-)
-@settings(max_examples=200, deadline=None)
-def test_nothing_that_a_model_writes_raises(name, written, is_text):
-    """whatever a model writes: a call that gives an observation, or an error"""
-    schemas = {"Double": INTEGER, "Measure": MEASURE, "Search": QUERY, "Now": {}}
-    registry = ToolRegistry(made(each, schemas[each], dict) for each in schemas)
-    is_text = is_text and isinstance(written, str)
-    asked = Action("", name, written) if is_text else ToolRequest(name, written, "c")
-    bound = registry.bind(asked)
-    if isinstance(bound, ToolError):
-        assert bound.kind in {"invalid_arguments", "unknown_tool"}
-        assert bound.text().encode("utf-8")
-    else:
-        seen = registry.run(bound)
-        assert seen.ok
-        assert seen.text().encode("utf-8")
-
-
 # Time
 
 
@@ -496,36 +418,24 @@ def test_nothing_that_a_model_writes_raises(name, written, is_text):
     [(Effect.READ, "go on without it"), (Effect.WRITE, "may still take effect")],
 )
 def test_a_stuck_tool_gives_its_observation_on_time(effect, hint):
-    """it is answered at once, and its late result dropped; a READ may be made again"""
+    """nobody waits for its result; a READ may be made again"""
     gate = threading.Event()
-    started = time.perf_counter()
     seen = run_with(lambda: {"at_last": gate.wait(60)}, effect=effect, timeout_s=0.2)
     gate.set()
-    assert 0.2 <= time.perf_counter() - started < 30
     assert (seen.ok, seen.error.kind) == (False, "timeout")
     assert seen.error.retryable is (effect is Effect.READ)
     assert hint in seen.error.hint
     assert "within 0.2 s" in seen.error.message
 
 
-def test_how_a_call_is_waited_for_is_up_to_the_caller(registry):
-    """`wait` gets the call as a function, and the tool's time limit"""
-
-    def wait(made, timeout_s):
-        return {"made": made(), "limit": timeout_s}
-
-    seen = registry.run(ToolCall("Now", {}, "c"), wait)
-    assert seen.result == {"made": {"result": "noon"}, "limit": None}
-
-
 def output_of(program):
     """Return the exit code, the output and the errors of a Python program."""
     command = [sys.executable, "-c", textwrap.dedent(program)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("work", ["pass", "time.sleep(0.001)", "time.sleep(60)"])
+@pytest.mark.parametrize("work", ["time.sleep(0.001)", "time.sleep(600)"])
 def test_a_tool_that_was_given_up_does_not_end_the_process(work):
     """a call that was given up inside of pydantic ends with the process: it exits 0"""
     program = f"""
@@ -543,9 +453,7 @@ def test_a_tool_that_was_given_up_does_not_end_the_process(work):
         registry = ToolRegistry([Tool("Work", "Works.", schema, work, timeout_s=0.1)])
         print(registry.run(ToolCall("Work", {{"n": 1}}, "c")).error.kind)
     """
-    started = time.perf_counter()
     assert output_of(program) == (0, "timeout\n", "")
-    assert time.perf_counter() - started < 4
 
 
 def test_tools_are_light():

@@ -104,13 +104,14 @@ def test_arguments_are_an_object(validate_arguments):
 def test_a_closed_schema_is_a_copy():
     """closing a schema leaves the original as it was"""
     original = {"properties": {"n": {"type": "integer"}}}
-    closed = closed_schema(original)
+    more = {"type": "object", "additionalProperties": False}
+    assert closed_schema(original) == {**original, **more}
     assert original == {"properties": {"n": {"type": "integer"}}}
-    assert closed == {
-        "type": "object",
-        "properties": {"n": {"type": "integer"}},
-        "additionalProperties": False,
-    }
+
+
+CIRCLE = {"T0": {"anyOf": [{"$ref": "#/$defs/T0"}, {"type": "integer"}]}}
+MANY = {f"T{n}": {"anyOf": [{"$ref": f"#/$defs/T{n + 1}"}] * 2} for n in range(40)}
+MANY["T40"] = {}  # 2 ** 40 schemas
 
 
 @pytest.mark.parametrize(
@@ -122,8 +123,9 @@ def test_a_closed_schema_is_a_copy():
         ({"properties": {}, "required": ["n"]}, "['n']"),
         ({"properties": {"n": {"$ref": "#/$defs/N"}}}, "/$defs/N"),
         ({"properties": {"n": {"$ref": "https://a.test/n"}}}, "Retrieval is disabled"),
-        ({"properties": {"n": {"pattern": "("}}}, "regex"),
         ({"properties": {"n": nested(20_000, dict)}}, "too deeply"),
+        ({"properties": {"n": {"$ref": "#/$defs/T0"}}, "$defs": CIRCLE}, "to itself"),
+        ({"properties": {"n": {"$ref": "#/$defs/T0"}}, "$defs": MANY}, "too many"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -131,15 +133,6 @@ def test_a_schema_that_cannot_describe_arguments_is_refused(schema, words):
     """a schema that cannot describe the arguments of a call is refused, and says why"""
     with pytest.raises(ValueError, match=re.escape(words)):
         closed_schema(schema)
-
-
-def test_a_definition_may_be_referred_to():
-    """a reference to the schema's own definitions is allowed"""
-    schema = {
-        "properties": {"n": {"$ref": "#/$defs/N"}},
-        "$defs": {"N": {"type": "integer"}},
-    }
-    assert closed_schema(schema)["$defs"] == {"N": {"type": "integer"}}
 
 
 NOT_JSON = {
@@ -152,14 +145,9 @@ NOT_JSON = {
 
 
 @pytest.mark.parametrize("value", NOT_JSON.values(), ids=NOT_JSON.keys())
-@pytest.mark.parametrize("part", [{}, {"enum": [1]}], ids=str)
-def test_what_json_cannot_hold_is_a_problem(value, part):
+def test_what_json_cannot_hold_is_a_problem(value):
     """a value that JSON cannot hold, or nobody could read, is a problem and no crash"""
-    (problem,) = package_validate({"properties": {"v": part}}, {"v": value})
+    (problem,) = package_validate({"properties": {"v": {}}}, {"v": value})
     assert problem.startswith("arguments: not JSON")
     assert len(problem.encode()) < 200
-
-
-def test_a_hundred_levels_are_taken():
-    """what `as_json` allows, the check can read"""
     assert package_validate({"properties": {"v": {}}}, {"v": nested(99, list)}) == []

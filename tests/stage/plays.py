@@ -1,4 +1,4 @@
-"""What scenarios come to on engines: each is played once for all who look at it."""
+"""Each scenario is played once on an engine, for all tests that look at it."""
 
 from functools import cache
 
@@ -20,7 +20,7 @@ def played(slug, engine, screened=True):
     return play(slug, engine, make=make), made[0]
 
 
-def as_told(trace):
+def calls_and_answer(trace):
     """Return the calls of a run and its answer, in which engines are to agree.
 
     They call a tool's only argument as they like, and write 20 as 20.0.
@@ -28,8 +28,8 @@ def as_told(trace):
     own = [event for event in trace if "parent" not in event]
     seen = {e["call_id"]: e["text"] for e in own if e["kind"] == "observation"}
     calls = [e for e in own if e["kind"] == "tool_call"]
-    told = [(e["tool"], *e["arguments"].values(), seen[e["call_id"]]) for e in calls]
-    return [[_plain(part) for part in call] for call in told], _plain(
+    texts = [(e["tool"], *e["arguments"].values(), seen[e["call_id"]]) for e in calls]
+    return [[_plain(part) for part in call] for call in texts], _plain(
         trace.end["answer"]
     )
 

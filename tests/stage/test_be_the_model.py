@@ -1,4 +1,4 @@
-"""Be the model: the runtime behind it, and what its widget shows."""
+"""Be the model: what the runtime does with a turn, and what its widget shows."""
 
 import pytest
 
@@ -6,6 +6,7 @@ from workbook.stage.role_play import EXAMPLE, RESTART, SEND, TEXTS, Session
 from workbook.stage.role_play import be_the_model as begin
 
 TURN = TEXTS["example"]
+AGAIN = [("model", TURN.strip()), ("runtime", "Observation: 20")]
 
 
 def press(view, *names, text=None):
@@ -14,46 +15,26 @@ def press(view, *names, text=None):
         view.buttons[name].click()
 
 
-def kinds(messages):
-    return [kind for kind, _ in messages]
-
-
-def test_an_action_is_run_and_observed():
-    """The runtime runs the tool and writes the Observation"""
-    session = Session()
-    assert kinds(session.send(TURN)) == ["done"]
-    assert session.transcript[1:] == [
-        ("model", TURN.strip()),
-        ("runtime", "Observation: 20"),
-    ]
-
-
-def test_an_observation_of_the_model_is_not_kept():
-    """What is kept of a turn is what was read, wherever the Observation stands"""
-    session = Session()
-    for text in (f"**observation：** 99\n{TURN}", f"{TURN}\nObservation: 99"):
-        (kind, words), _ = session.send(text)
-        assert session.transcript[-2] == ("model", TURN.strip())
-        assert kind == "note"
-        assert "You wrote an Observation" in words
-
-
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "kinds", "words", "kept"),
     [
-        ("", "Your turn is empty"),
-        ("I think it is 88.", "There is no step in it"),
-        ("Action: Calculator", "no “Action Input:” line"),
-        ("Observation: 80", "An Observation is not yours"),
+        (TURN, ["done"], "wrote the Observation", AGAIN),
+        (f"**observation：** 99\n{TURN}", ["note", "done"], "wrote an Obs", AGAIN),
+        (f"{TURN}\nObservation: 99", ["note", "done"], "wrote an Obs", AGAIN),
+        (f"{TURN}\nFinal Answer: 88", ["note", "done"], "more than one step", AGAIN),
+        ("", ["error"], "Your turn is empty", []),
+        ("I think it is 88.", ["error"], "There is no step in it", []),
+        ("Action: Calculator", ["error"], "no “Action Input:” line", []),
+        ("Observation: 80", ["error"] * 2, "An Observation is not yours", []),
     ],
 )
-def test_an_unreadable_turn_says_what_is_wrong_and_changes_nothing(text, words):
-    """Each kind of unreadable turn has its own sentence, as an error"""
+def test_a_turn_is_read_and_its_action_is_run(text, kinds, words, kept):
+    """The runtime writes the Observation; an unreadable turn is an error, not kept"""
     session = Session()
     messages = session.send(text)
-    assert {*kinds(messages)} == {"error"}
-    assert words in messages[-1][1]
-    assert len(session.transcript) == 1
+    assert [kind for kind, _ in messages] == kinds
+    assert words in " ".join(text for _, text in messages)
+    assert session.transcript[1:] == kept
 
 
 @pytest.mark.parametrize(
@@ -62,9 +43,9 @@ def test_an_unreadable_turn_says_what_is_wrong_and_changes_nothing(text, words):
 def test_a_failed_call_is_an_observation(text):
     """An error of a tool comes back as an Observation, and the run goes on"""
     session = Session()
-    assert kinds(session.send(f"Action: {text}")) == ["note"]
+    assert session.send(f"Action: {text}")[0][0] == "note"
     assert session.transcript[-1][1].startswith("Observation: Error: ")
-    assert kinds(session.send(TURN)) == ["done"]
+    assert session.send(TURN)[0][0] == "done"
 
 
 @pytest.mark.parametrize(
@@ -73,23 +54,21 @@ def test_a_failed_call_is_an_observation(text):
 def test_a_final_answer_ends_the_run(answer, kind):
     """A Final Answer ends the run, right or wrong; another turn is refused"""
     session = Session()
-    assert kinds(session.send(f"Final Answer: {answer}")) == [kind]
-    assert kinds(session.send(TURN)) == ["error"]
-
-
-def test_of_two_steps_the_first_is_taken():
-    """Of two steps in one turn the first is taken, and a message says so"""
-    session = Session()
-    (_, words), _ = session.send(f"{TURN}\nFinal Answer: 88")
-    assert "more than one step" in words
-    assert session.transcript[-1] == ("runtime", "Observation: 20")
+    assert session.send(f"Final Answer: {answer}")[0][0] == kind
+    assert session.send(TURN)[0][0] == "error"
 
 
 def test_the_buttons_do_what_they_say():
-    """Show, send and restart; after the end nothing can be sent"""
+    """Show, send, restart; an example keeps what you typed; after the end no Send"""
     view = begin()
+    assert "Question: " in view.transcript.value
     press(view, EXAMPLE, SEND)
     assert "Observation: 20" in view.transcript.value
+    before = view.status.value
+    press(view, EXAMPLE, text="Thought: mine")
+    assert view.box.value == "Thought: mine"
+    assert view.status.value.startswith(before)
+    assert "Action Input: 100*0.2" in view.status.value
     press(view, SEND, text="Final Answer: 88")
     assert view.buttons[SEND].disabled
     press(view, RESTART)
@@ -106,17 +85,6 @@ def test_an_error_is_an_alert_and_a_verdict_is_none():
     press(view, SEND, text="Final Answer: 90")
     assert "note" not in view.alert.value
     assert 'class="note wrong' in view.status.value
-
-
-def test_an_example_wipes_nothing():
-    """Show me one turn leaves what is in the box, and the verdict"""
-    view = begin()
-    press(view, EXAMPLE, SEND)
-    before = view.status.value
-    press(view, EXAMPLE, text="Thought: mine")
-    assert view.box.value == "Thought: mine"
-    assert view.status.value.startswith(before)
-    assert "Action Input: 100*0.2" in view.status.value
 
 
 def test_a_saved_notebook_has_the_transcript():

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from workbook.checks.parts import your_parts
 from workbook.runtime.turns import parse_turn
 from workbook.stage.gallery_page import ENGINES, gallery
 from workbook.stage.scenarios import load, slugs
@@ -18,49 +19,39 @@ def whole():
     return gallery()
 
 
-@pytest.mark.parametrize(
-    ("slug", "expected"),
-    [
-        ("made_up_question", ["wrong", "wrong", "right"]),
-        ("endless_retry", ["exhausted", "exhausted", "exhausted"]),
-        ("cancelled_by_user", ["error", "error", "right"]),
-    ],
-)
-def test_what_looks_right_and_is_not_is_told_apart(whole, slug, expected):
-    """An answer is right if the scenario says so; DONE alone is not enough"""
-    assert [column[slug]["kind"] for column in whole.endings.values()] == expected
+def test_an_answer_is_right_if_the_scenario_says_so(whole):
+    """DONE alone is not enough, and a run that has no answer can be right"""
+    columns = whole.endings.values()
+    for slug, expected in {
+        "made_up_question": ["wrong", "wrong", "right"],
+        "endless_retry": ["exhausted", "exhausted", "exhausted"],
+        "cancelled_by_user": ["error", "error", "right"],
+    }.items():
+        assert [column[slug]["kind"] for column in columns] == expected
 
 
 def test_the_page_shows_what_was_expected(whole):
-    """Question, right ending, chip and whole answer of each row stand on the page"""
+    """Question, right ending, chip and whole answer of each row, with HTML as text"""
     page = whole._repr_html_()
     assert page.count('<details class="row') == len(slugs())
     assert page.count("▶ Play</button>") == len(slugs()) * len(ENGINES)
     for words in ("How many people live in Reykjavik?", "About 139,000", "✗ wrong"):
         assert words in page
     assert "Action: Calculator\nAction Input: 240*0.15" in page  # not cut
+    assert "&lt;b&gt;Sale" in page
+    assert "<b>Sale" not in page
     groups = re.findall(r'class="group">([^<]+)<', page)
     assert set(groups) == {load(slug).group for slug in slugs()}
-
-
-def test_what_anybody_wrote_is_text(whole):
-    """HTML in an answer does not become part of the page"""
-    assert "<b>Sale" not in whole._repr_html_()
-    assert "&lt;b&gt;Sale" in whole._repr_html_()
 
 
 def test_what_changed_is_on_top(whole):
     """What ends otherwise on the last engine than on the first; the rest is folded"""
     first, _, last = whole.endings.values()
     changed = {slug for slug in first if first[slug]["kind"] != last[slug]["kind"]}
-    assert whole.marked == set(whole.on_top) == changed
+    assert set(whole.on_top) == changed
     above, _, below = whole._repr_html_().partition("which end as before")
     for slug in slugs():
-        place = f"<code>{slug}</code>"
-        assert ((place in above), (place in below)) == (
-            slug in changed,
-            slug not in changed,
-        )
+        assert f"<code>{slug}</code>" in (above if slug in changed else below)
 
 
 def test_of_one_engine_what_is_wrong_is_on_top():
@@ -70,12 +61,14 @@ def test_of_one_engine_what_is_wrong_is_on_top():
     assert gallery("fsm", only=FEW).on_top == FEW
 
 
-def test_your_column_stands_beside_ours():
-    """A gallery with your parts is one more column, which is marked where it differs"""
-    both = gallery("naive", only=FEW).beside(gallery("fsm", only=FEW), "yours")
+def test_a_column_of_your_parts_is_marked_where_it_differs(capsys, own_data):
+    """It is one more column; whose parts were used is printed once"""
+    parts = your_parts("parse_turn")
+    both = gallery("naive", only=FEW).beside(gallery("fsm", parts, only=FEW), "yours")
     assert list(both.endings) == ["naive", "yours"]
     assert both.marked == {"made_up_question", "cancelled_by_user"}
     assert both._repr_html_().count(' marked"') == 2
+    assert capsys.readouterr().out == "parts in this run · ours: parse_turn\n"
 
 
 def test_a_row_is_played_on_its_engine_with_its_parts(monkeypatch):
@@ -90,3 +83,11 @@ def test_a_row_is_played_on_its_engine_with_its_parts(monkeypatch):
     box.value = "1795636789541 drift with a parser"
     box.value = "1795636789542 drift naive"
     assert asked == [(("drift", "fsm"), parts), (("drift", "naive"), {})]
+
+
+def test_the_groups_of_the_folder_trust_are_in_order():
+    """What is true, what gives orders, and what only looks like it"""
+    page = gallery(["naive"], only=slugs("trust"))._repr_html_()
+    heads = re.findall(r'class="group">([^<]+)<', page)
+    looks = "it only looks like an attack"
+    assert list(dict.fromkeys(heads)) == ["is it true?", "a text gives orders", looks]

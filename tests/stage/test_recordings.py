@@ -1,4 +1,4 @@
-"""A recording stands in for the real model, and for nothing else."""
+"""A recording is played in place of the real model, and for no other prompt."""
 
 import datetime
 import json
@@ -23,43 +23,29 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def record(prompt, *said, **settings):
-    """Record what is said to a prompt, each time that it is asked."""
-    model = Recorder(Script(list(said)), "lesson", settings)
-    return [model.complete(prompt) for _ in said]
+def record(prompt, *answers, **settings):
+    """Record the answers to a prompt, one each time that it is asked."""
+    model = Recorder(Script(list(answers)), "lesson", settings)
+    return [model.complete(prompt) for _ in answers]
 
 
-def test_what_was_recorded_is_played(folder):
+def test_what_was_recorded_is_played_and_nothing_else(folder):
     """The same prompt, stop and settings give the same answer, usage and count"""
+    with pytest.raises(NotRecorded, match="lesson 'lesson'"):
+        RecordedModel("lesson", {})
     model = Recorder(Script(["one", "two"]), "lesson", {"max_tokens": 5})
-    said = [model.complete("a"), model.complete("a", stop=["\n"])]
+    recorded = [model.complete("a"), model.complete("a", stop=["\n"])]
     counted = model.count("Question: 1+1?")
     played = RecordedModel("lesson", {"max_tokens": 5})
-    assert [played.complete("a"), played.complete("a", stop=["\n"])] == said
+    assert [played.complete("a"), played.complete("a", stop=["\n"])] == recorded
     assert played.name == "scripted (recorded)"
     assert played.count("Question: 1+1?") == counted
     assert played.count("a" * 30) == 10  # nobody counted it: an estimate
-
-
-def test_what_was_not_recorded_is_refused(folder):
-    """Another prompt, stop, setting or lesson has no answer, and you are told"""
-    with pytest.raises(NotRecorded, match="lesson 'lesson'"):
-        RecordedModel("lesson", {})
-    record("a", "one")
-    for prompt, stop, most in (("b", [], {}), ("a", ["\n"], {}), ("a", [], {"n": 9})):
+    for prompt, stop, most in (("b", [], 5), ("a", ["\t"], 5), ("a", [], 9)):
         with pytest.raises(NotRecorded, match="fetch-model") as caught:
-            RecordedModel("lesson", most).complete(prompt, stop=stop)
+            RecordedModel("lesson", {"max_tokens": most}).complete(prompt, stop=stop)
     # In a notebook it is a sentence, without a traceback of ours.
     assert caught.value._render_traceback_() == [f"NotRecorded: {caught.value}"]
-
-
-def test_what_takes_minutes_is_played_although_the_model_is_here(folder, capsys):
-    """Without `live` the recording is played, and its first line has the day"""
-    record("a", "one")
-    model = real_model("lesson", live=False)
-    assert model.complete("a").text == "one"
-    today = datetime.date.today().isoformat()
-    assert capsys.readouterr().out.startswith(f"scripted (recorded), {today}. live=")
 
 
 def test_recording_again_keeps_the_other_answers(folder):
@@ -67,8 +53,8 @@ def test_recording_again_keeps_the_other_answers(folder):
     for prompt, text, most in (("a", "old", 5), ("a", "new", 5), ("b", "other", 9)):
         record(prompt, text, max_tokens=most)
     most = [{"max_tokens": 5}, {"max_tokens": 9}]
-    said = zip("ab", most, strict=True)
-    texts = [RecordedModel("lesson", m).complete(prompt).text for prompt, m in said]
+    pairs = zip("ab", most, strict=True)
+    texts = [RecordedModel("lesson", m).complete(prompt).text for prompt, m in pairs]
     assert texts == ["new", "other"]
     assert json.loads((folder / "lesson.json").read_text())["settings"] == most
 
@@ -80,31 +66,37 @@ def test_samples_of_one_prompt_are_kept_one_by_one(folder):
     assert [played.complete("q").text for _ in range(3)] == ["one", "two", "one"]
 
 
-def test_the_recording_can_be_wished_for(folder, monkeypatch, capsys):
-    """With WORKBOOK_RECORD=0 it is played, which is said; a turn can be begun for it"""
+@pytest.mark.parametrize(
+    ("record_it", "live", "printed"),
+    [
+        ("0", True, "WORKBOOK_RECORD is 0.\nYou see its recorded answers of"),
+        ("", True, "No network.\nYou see its recorded answers of"),
+        ("", False, "live=True asks it here, in minutes."),
+    ],
+)
+def test_a_recording_says_why_it_is_played(
+    folder, monkeypatch, capsys, record_it, live, printed
+):
+    """On request, without weights, or where the model takes minutes; with a prefill"""
     record("1+1?\nThought:", " I add.")
-    monkeypatch.setenv("WORKBOOK_RECORD", "0")
-    model = real_model("lesson", prefill="Thought:")
+    monkeypatch.setenv("WORKBOOK_RECORD", record_it)
+
+    def server():
+        if live:
+            raise RuntimeError("No network.")
+
+    monkeypatch.setattr("workbook.runtime.local.local_server", server)
+    model = real_model("lesson", prefill="Thought:", live=live)
     assert model.complete("1+1?\n").text == "Thought: I add."
-    assert "You see what the model said on" in capsys.readouterr().out
-
-
-def test_without_weights_the_recording_is_played(folder, monkeypatch, capsys):
-    """Where the weights cannot be had, the reason is shown, and no traceback"""
-    record("a", "one")
-
-    def no_server():
-        raise RuntimeError("No network.")
-
-    monkeypatch.setattr("workbook.runtime.local.local_server", no_server)
-    assert real_model("lesson").complete("a").text == "one"
-    assert "No network." in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert printed in shown
+    assert datetime.date.today().isoformat() in shown
 
 
 def test_with_weights_it_is_the_real_model():
     """Where the weights are, nothing is played"""
     fetch_weights()
-    assert not isinstance(real_model("00_start_here"), RecordedModel)
+    assert not isinstance(real_model("00_start_here")._model, RecordedModel)
 
 
 def test_a_shipped_recording_says_what_it_is():
@@ -118,26 +110,20 @@ def test_a_shipped_recording_says_what_it_is():
         assert data["settings"], path
 
 
-def test_what_was_measured_is_shown_with_its_day_first(folder, monkeypatch, capsys):
-    """an experiment of minutes shows its recording; live=True measures it here"""
+def test_a_result_is_shown_with_its_day_and_live_measures_it(
+    folder, monkeypatch, capsys
+):
+    """live=True measures it here where the model is; rows keep their order"""
+    rows, why = {"plain": 0, "an example": 7}, [""]
+    monkeypatch.setattr(recordings, "_why_recorded", lambda: why[0])
     monkeypatch.setenv("WORKBOOK_RECORD", "1")
-    assert real_result("lesson", "tasks", lambda: 26) == 26
+    assert real_result("lesson", "changes", lambda: rows) == rows
     monkeypatch.delenv("WORKBOOK_RECORD")
-    assert real_result("lesson", "tasks", lambda: 1 / 0) == 26
+    assert [*real_result("lesson", "changes", lambda: 1 / 0)] == [*rows]
     shown = capsys.readouterr().out
     assert datetime.date.today().isoformat() in shown
     assert "live=True runs it here" in shown
-    monkeypatch.setattr(recordings, "_why_recorded", lambda: "")
-    assert real_result("lesson", "tasks", lambda: 27, live=True) == 27
-    monkeypatch.setattr(recordings, "_why_recorded", lambda: "No weights.")
-    assert real_result("lesson", "tasks", lambda: 1 / 0, live=True) == 26
+    assert real_result("lesson", "changes", lambda: 27, live=True) == 27
+    why[0] = "No weights."
+    assert real_result("lesson", "changes", lambda: 1 / 0, live=True) == rows
     assert "No weights." in capsys.readouterr().out
-
-
-def test_the_rows_of_a_result_keep_their_order(folder, monkeypatch):
-    """A table from a recording begins with the same row as the one measured here"""
-    rows = {"plain": 0, "an example": 7}
-    monkeypatch.setenv("WORKBOOK_RECORD", "1")
-    real_result("lesson", "changes", lambda: rows)
-    monkeypatch.delenv("WORKBOOK_RECORD")
-    assert [*real_result("lesson", "changes", lambda: 1 / 0)] == [*rows]

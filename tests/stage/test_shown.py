@@ -1,4 +1,4 @@
-"""A transcript says who wrote what, a table compares, and a page shows text as text."""
+"""A transcript shows who wrote what, a table compares, and a page escapes text."""
 
 import re
 import sys
@@ -11,13 +11,11 @@ from workbook.runtime.journal import Journal
 from workbook.runtime.model import Response
 from workbook.stage.engines import play
 from workbook.stage.shown import (
-    VOICES,
     Diff,
     Shown,
     beside,
     comparison,
     ended,
-    legend_html,
     parts_of,
     prompt_parts,
     show,
@@ -50,8 +48,6 @@ def hostile_trace():
     "page",
     [
         transcript_html(parts_of(HOSTILE)),
-        transcript_html(parts_of(Response(HOSTILE))),
-        transcript_html(parts_of([{"role": "user", "content": HOSTILE}])),
         to_html(hostile_trace()),
         beside(hostile_trace(), hostile_trace()).page,
         beside(HOSTILE, "a" + HOSTILE, [HOSTILE, HOSTILE]).page,
@@ -74,16 +70,18 @@ def test_a_label_says_who_wrote_a_line():
     assert parts_of("Question: 2+2?\nThought:")[-1] == ("runtime", "Thought:")
 
 
-@pytest.mark.parametrize("text", ["OBſERVATION: 1", "**Observation:** 1", "Action: a"])
-def test_any_spelling_of_a_label_is_read(text):
-    """whatever a model writes in place of a label, a transcript is shown"""
-    assert ("only the runtime" in transcript_html([("model", text)])) == ("**" in text)
-
-
-def test_an_observation_of_the_model_is_marked():
+@pytest.mark.parametrize(
+    ("parts", "is_forged"),
+    [
+        (parts_of(Response(TALK)), True),
+        (parts_of(TALK), False),
+        ([("model", "**Observation:** 1")], True),
+        ([("model", "OBſERVATION: 1")], False),  # no label, and no crash
+    ],
+)
+def test_an_observation_of_the_model_is_marked(parts, is_forged):
     """with a sentence that says whose line it is; the runtime's own is not"""
-    assert FORGED in transcript_html(parts_of(Response(TALK)))
-    assert FORGED not in transcript_html(parts_of(TALK))
+    assert (FORGED in transcript_html(parts)) == is_forged
 
 
 def test_a_trace_knows_who_wrote_an_observation():
@@ -101,7 +99,7 @@ def test_a_trace_knows_who_wrote_an_observation():
 
 
 @pytest.mark.parametrize("engine", ["naive", "langchain", "fsm"])
-@pytest.mark.parametrize("slug", ["price_question", "drift", "made_up_question"])
+@pytest.mark.parametrize("slug", ["price_question", "drift"])
 def test_the_parts_of_a_prompt_are_the_prompt(engine, slug):
     """nothing that was sent is left out, and what is new is at the end"""
     trace = play(slug, engine)
@@ -128,8 +126,6 @@ def test_elsewhere_a_transcript_is_printed(capsys):
     show("Question: 2+2?\nThought: easy", "Two lines")
     printed = "Two lines\n▷ user\nQuestion: 2+2?\n● model\nThought: easy\n"
     assert capsys.readouterr().out == printed
-    words = Shown(legend_html()).__repr__()
-    assert all(f"{glyph} {name}" in words for glyph, name, _ in VOICES.values())
 
 
 def test_a_notebook_shows_a_trace_as_its_table(monkeypatch):
@@ -137,7 +133,6 @@ def test_a_notebook_shows_a_trace_as_its_table(monkeypatch):
     shell = InteractiveShell()
     monkeypatch.setattr(sys.modules["IPython"], "get_ipython", lambda: shell)
     trace = hostile_trace()
-    assert "text/html" not in shell.display_formatter.format(trace)[0]
     show_traces_as_tables()
     assert shell.display_formatter.format(trace)[0]["text/html"] == to_html(trace)
 
@@ -147,7 +142,7 @@ def test_an_event_begins_and_ends_with_a_word():
     journal = Journal()
     journal.emit("model_request", prompt="Say one word")
     journal.emit("model_request", prompt="Say one wording " + "lengthy " * 40)
-    row = Shown(to_html(journal.trace())).__repr__().splitlines()[-1]
+    row = repr(Shown(to_html(journal.trace()))).splitlines()[-1]
     assert re.fullmatch(r".* wording( lengthy)+\s…", row)
 
 
@@ -160,7 +155,9 @@ def test_the_first_difference_is_marked():
     assert [line.split(":")[0] for line in marked] == ["4 ▲ tool call"] * 2
     other.events[4].update(one.events[4], effect="write")
     assert repr(beside(one, other)).count("the first difference: effect") == 2
-    assert repr(beside("a", "a\nb")).count("the first difference") == 2
+    lines = repr(beside("a", "a\nb"))
+    assert lines.count("the first difference") == 2
+    assert "1 line alike" in lines
 
 
 @pytest.mark.parametrize(
@@ -179,24 +176,18 @@ def test_an_ending_has_a_glyph_and_a_word(end, right, words):
 
 
 def test_a_comparison_shows_each_kind_of_cell():
-    """numbers, intervals on one scale, a bool in words, and a run with its events"""
-    trace = play("ping_pong", "guarded")
+    """numbers, intervals on one scale, bools and enums in words, a run with events"""
+    trace, number = play("ping_pong", "guarded"), 'class="wb-number"'
     rows = [{"run": "a", "n": 1.5, "share": (0.1, 0.2, 0.5), "end": ended(trace)}]
     rows.append({"run": "b", "n": 0.25, "share": (-0.5, 0.1, 0.5), "ok": True})
     shown = comparison(rows)
     assert "1.50" in repr(shown)
     assert "+10 % (−50 % to +50 %)" in repr(shown)
     assert "✓ yes" in repr(shown).splitlines()[-1]
-    assert "events" in repr(shown)
     assert shown.page.count("<pre>") == 1
     assert "run" not in repr(comparison(rows, ["n", "ok"]))
-
-
-def test_a_column_of_enums_is_text():
-    """a StrEnum is set left, as a text; a number is set right"""
-    number = 'class="wb-number"'
+    assert number in comparison(rows, ["n"]).page
     assert number not in comparison([{"effect": Effect.READ}]).page
-    assert number in comparison([{"n": 1}]).page
 
 
 def test_a_diff_marks_lines_and_not_its_head():

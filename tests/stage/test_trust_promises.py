@@ -31,7 +31,7 @@ CODE = "7291-blue"
 INPUT = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
 ANYTHING = (PolicyRule(Verdict.ALLOW, why="the user allows all of it"),)
 TRUE = "Mount Fuji is 3,776 m high [w068]."
-SAID = [
+ANSWERS = [
     TRUE,
     "Mount Fuji is 3,767 m high [w068].",
     "I do not know.",
@@ -44,7 +44,7 @@ SAID = [
 CALLED = [("WikiSearch", "height of Mount Fuji")] * 3 + [("Inbox", "x"), ("No", "x")]
 CALLED += [("Pay", "Ada"), ("Pay", "Bob")]
 TEXTS = [f"Action: {name}\nAction Input: {what}" for name, what in CALLED] + ["Hm."]
-TEXTS += [f"Final Answer: {answer}" for answer in SAID]
+TEXTS += [f"Final Answer: {answer}" for answer in ANSWERS]
 REQUESTS = [
     ToolRequest(name, {"input": what}, call_id)
     for (name, what), call_id in product(CALLED, ["", "a", "b"])
@@ -52,7 +52,7 @@ REQUESTS = [
 PEOPLE = [yes, no, lambda request: None, lambda request: Edit({"input": "Eve"})]
 texts = st.lists(st.sampled_from(TEXTS), max_size=7)
 requests = st.lists(st.sampled_from(REQUESTS), min_size=1, max_size=3)
-calls = st.lists(requests | st.sampled_from(SAID), max_size=6)
+calls = st.lists(requests | st.sampled_from(ANSWERS), max_size=6)
 people = st.lists(st.sampled_from(PEOPLE), max_size=4)
 
 
@@ -94,15 +94,15 @@ def test_whatever_a_script_says_the_promises_hold(turns, answers, screened, ques
                 assert not tainted or event["call_id"] in approved
             tainted |= event["tool"] == "WikiSearch" and event["ok"]
     if end.state == "DONE":
-        said = end.answer.split("\n\nReferences:\n")[0]
+        answer = end.answer.split("\n\nReferences:\n")[0]
         found = [SimpleNamespace(result=event.get("result")) for event in seen]
-        verdicts = audit_answer(said, evidence_of(found))
+        verdicts = audit_answer(answer, evidence_of(found))
         assert {each.kind for each in verdicts} <= {Support.SUPPORTED}
         if tainted:
             assert set(addresses_in(end.answer)) <= set(addresses_in(question))
     called = [event["call_id"] for event in trace.of("tool_call")]
-    told_of = [event["call_id"] for event in seen if event["call_id"]]
+    observed = [event["call_id"] for event in seen if event["call_id"]]
     assert len(called) == len(set(called))
-    assert told_of == called
+    assert observed == called
     again = replay(trace, make(turns[:1]))
     assert (again.state, again.answer) == (end.state, end.answer)

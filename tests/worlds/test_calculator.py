@@ -5,7 +5,6 @@ import time
 import tomllib
 import warnings
 from contextlib import suppress
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -172,7 +171,7 @@ def test_nothing_large_is_computed(safe_eval):
 
 
 @given(st.text(alphabet="0123456789.+-*/%() e_jxabs×[]{}'\"=", max_size=40))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_any_text_gives_a_finite_number_or_an_error(text):
     """any text: a finite number or a CalculatorError, and nothing is printed"""
     for each in (text, "1if 1else 2", "0x1for x in 2", "1.and 2", "0e9999999"):
@@ -192,35 +191,6 @@ def test_every_attack_is_refused_in_a_few_words():
         assert 10 < len(str(error.value)) < 250
 
 
-NUMBER = st.integers(0, 10**12) | st.decimals(0, 1000, places=3)
-LEAF = NUMBER.map("F('{}')".format)  # a number as an exact fraction
-SIGN = st.sampled_from(["+", "-", "*", "/", "//", "%"])
-EXPRESSION = st.recursive(
-    LEAF | st.tuples(LEAF, st.integers(-3, 3)).map("{0[0]} ** {0[1]}".format),
-    lambda inner: (
-        st.tuples(inner, SIGN, inner).map("({0[0]}) {0[1]} ({0[2]})".format)
-        | inner.map("-({})".format)
-    ),
-    max_leaves=8,
-)
-
-
-@given(EXPRESSION)
-@settings(max_examples=200, deadline=None)
-def test_an_expression_has_the_value_of_exact_fractions(with_fractions):
-    """an expression has the value that Python gives it with exact fractions"""
-    text = with_fractions.replace("F('", "").replace("')", "")
-    try:
-        exact = Fraction(eval(with_fractions, {"F": Fraction}))
-    except ZeroDivisionError:
-        with pytest.raises(CalculatorError, match="divides by zero"):
-            package_eval(text)
-        return
-    found = package_eval(text)
-    expected = int(exact) if exact.denominator == 1 else float(exact)
-    assert (found, type(found)) == (expected, type(expected))
-
-
 def test_the_limits_can_be_reached():
     """a thousand digits and a hundred operations are the most, beside a real root"""
     assert len(str(package_eval("10**999"))) == 1000
@@ -230,13 +200,16 @@ def test_the_limits_can_be_reached():
         assert_refused(package_eval, text)
 
 
-def test_as_a_tool_it_answers_or_says_what_is_wrong():
+@pytest.mark.parametrize(
+    ("evaluate", "expression", "part"),
+    [
+        (package_eval, "100*0.2", "20"),
+        (len, "100*0.2", "7"),
+        (package_eval, "1 + price", "(bad_expression): price is not allowed"),
+        (package_eval, "1 / 0", "divides by zero. Write one expression"),
+    ],
+)
+def test_as_a_tool_it_answers_or_says_what_is_wrong(evaluate, expression, part):
     """the model reads the number, or a refusal with a kind and a hint"""
-    call = ToolCall("Calculator", {"expression": "100*0.2"}, "call_1")
-    assert ToolRegistry([calculator()]).run(call).text() == "20"
-    assert ToolRegistry([calculator(len)]).run(call).text() == "7"
-    call = ToolCall("Calculator", {"expression": "1 + price"}, "call_1")
-    refused = ToolRegistry([calculator()]).run(call).error
-    assert (refused.kind, refused.retryable) == ("bad_expression", False)
-    assert "price is not allowed" in refused.message
-    assert "Write one expression" in refused.hint
+    call = ToolCall("Calculator", {"expression": expression}, "call_1")
+    assert part in ToolRegistry([calculator(evaluate)]).run(call).text()

@@ -20,7 +20,7 @@ def first(found, effect):
     for rule in found:
         return Decision(rule.verdict, rule.why)
     verdict = Verdict.DENY if effect == Effect.WRITE else Verdict.ASK
-    return Decision(verdict, "no rule speaks of it")
+    return Decision(verdict, "no rule matches")
 
 
 def lets_the_last_rule_win(mode, effect, tool, rules=POLICY):

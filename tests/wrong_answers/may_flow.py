@@ -53,6 +53,6 @@ WRONG = {
     falls_back_on_the_rules_of_other_sinks: "test_a_rule_speaks_of_its_sink",
     flows(sinks=False): "test_a_rule_speaks_of_its_sink",
     flows(among=FLOWS): STRICTEST,
-    flows(nothing=Decision(Verdict.ASK, "no rule speaks of it")): NOTHING,
+    flows(nothing=Decision(Verdict.ASK, "no rule matches")): NOTHING,
     flows(nothing=Decision(Verdict.ALLOW, "")): NOTHING,
 }
