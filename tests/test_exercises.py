@@ -7,7 +7,7 @@ notebook fails the build.
 import ast
 import html
 import inspect
-import runpy
+import re
 from functools import cache
 
 import nbformat
@@ -21,6 +21,7 @@ from workbook.checks.handed_in import read_cells
 from workbook.paths import DATA
 
 WRONG_ANSWERS = ROOT / "tests" / "wrong_answers"
+CHANGE = re.compile(r"(?:^[ -].*\n)+(?:^\+.*\n)*|(?:^\+.*\n)+", re.MULTILINE)
 CELL_LINES = 15
 # Their wrong answers take as long as those of all others.
 LONG = {"my_agent", "safe_eval", "find_cycle", "consensus", "run_in_parallel"}
@@ -49,6 +50,41 @@ def cells_of(exercise):
         n for n, c in enumerate(cells) if c.cell_type == "code" and stub in c.source
     ]
     return cells, place
+
+
+def as_handed_in(exercise, solution):
+    """Return a solution as a check has it, in its cell below those before it."""
+    stub = f"def {exercise.slug}("
+    cells = [cell.source for cell in read_cells(lessons()[exercise.lesson].notebook)]
+    (place,) = [n for n, source in enumerate(cells) if stub in source]
+    above = cells[place].partition(stub)[0]  # the stub's imports
+    cells[place:] = [above + solution]
+    return answer_in(cells, exercise.slug)
+
+
+def wrong_answers(exercise):
+    """Yield the test that catches it, its idea and its text, of each wrong answer.
+
+    Each is the solution with some lines changed, as a diff without line numbers: what
+    is to be changed must be there once. One with new lines alone is written in full.
+    """
+    text = (WRONG_ANSWERS / f"{exercise.slug}.diff").read_text(encoding="utf-8")
+    for entry in re.split(r"^(?=test_)", text, flags=re.MULTILINE)[1:]:
+        title, diff = entry.split("\n", 1)
+        test, idea = title.split(": ", 1)
+        answer = f"\n{exercise.solution}"
+        unread = [line for line in CHANGE.sub("", diff).splitlines() if line != "@@"]
+        assert not unread, (
+            f"{idea}: a line begins with ' ', '-', '+' or is @@: {unread}"
+        )
+        for change in CHANGE.findall(diff):
+            lines = change.splitlines(keepends=True)
+            old = "\n" + "".join(line[1:] for line in lines if line[0] != "+")
+            new = "\n" + "".join(line[1:] for line in lines if line[0] != "-")
+            times = answer.count(old)
+            assert times == 1 or old == "\n", f"{idea}: {times} times there:{old}"
+            answer = answer.replace(old, new) if old != "\n" else new
+        yield test, idea, as_handed_in(exercise, answer)
 
 
 @each
@@ -134,13 +170,8 @@ def test_the_last_hint_passes_with_its_gap_filled(slug):
         getattr(node, "id", "") for node in ast.walk(ast.parse(exercise.hints[-1]))
     ]
     assert names.count("___") == 1
-    stub = f"def {slug}("
-    assert stub in exercise.hints[-1]
-    cells = [cell.source for cell in read_cells(lessons()[exercise.lesson].notebook)]
-    (place,) = [n for n, source in enumerate(cells) if stub in source]
-    above = cells[place].partition(stub)[0]  # the stub's imports
-    cells[place:] = [above + exercise.solution]
-    report = report_of(exercise, answer_in(cells, slug))
+    assert f"def {slug}(" in exercise.hints[-1]
+    report = report_of(exercise, as_handed_in(exercise, exercise.solution))
     assert report["outcome"] == "passed", as_message(report)
 
 
@@ -148,14 +179,13 @@ def test_the_last_hint_passes_with_its_gap_filled(slug):
 def test_every_wrong_answer_is_caught_by_its_test(slug):
     """Each fails in the test that it names; each rule is broken by one alone"""
     exercise, alone = exercises()[slug], set()
-    answers = runpy.run_path(str(WRONG_ANSWERS / f"{slug}.py"))["WRONG"]
-    for number, (function, test) in enumerate(answers.items()):
-        choice = f"from tests.wrong_answers.{slug} import WRONG\n"
-        report = report_of(exercise, f"{choice}{slug} = [*WRONG][{number}]\n")
+    for test, idea, text in wrong_answers(exercise):
+        report = report_of(exercise, text)
         failed = {failure["test"] for failure in report["failures"]}
-        shown = f"{function.__name__}:\n{as_message(report)}"
+        shown = f"{idea}:\n{as_message(report)}"
         assert report["outcome"] in ("wrong", "your code raised"), shown
         assert test in failed, shown
+        assert "NameError" not in shown, shown
         alone |= failed if len(failed) == 1 else set()
     missing = exercise.rules().keys() - alone
     assert not missing, f"no wrong answer breaks one of these alone: {missing}"
@@ -167,7 +197,7 @@ def test_nothing_is_there_twice_or_left_over():
     text = "".join(path.read_text(encoding="utf-8") for path in files)
     assert text.count("[[exercise]]") == len(exercises())
     assert text.count("[[lesson]]") == len(lessons())
-    assert {path.stem for path in WRONG_ANSWERS.glob("*.py")} == set(exercises())
+    assert {path.stem for path in WRONG_ANSWERS.glob("*.diff")} == set(exercises())
 
 
 @pytest.mark.parametrize("slug", lessons())

@@ -67,9 +67,8 @@ def test_the_verifier_sees_the_runs(consensus):
     """the verifier is given all runs as they came, also those that failed"""
     given, seen = [*runs("90", "88", None), OSError()], []
     consensus(given, named("verifier", seen.append))
-    assert [list(each) for each in seen] == [given], (
-        f"the verifier was given {seen}, once {given} is expected"
-    )
+    why = f"the verifier was given {seen}, once {given} is expected"
+    assert [list(each) for each in seen] == [given], why
 
 
 @pytest.mark.parametrize(

@@ -46,10 +46,7 @@ def test_another_field_is_another_digest(digest, about):
 def test_the_order_of_keys_does_not_count(digest):
     """the order of keys does not count in the schema, nor in an object inside it"""
     inner = dict(reversed(SCHEMA["properties"].items()))
-    for schema in (
-        dict(reversed(SCHEMA.items())),
-        {**SCHEMA, "properties": inner},
-    ):
+    for schema in (dict(reversed(SCHEMA.items())), {**SCHEMA, "properties": inner}):
         assert digest(weather(parameters=schema)) == digest(weather())
 
 
@@ -68,10 +65,9 @@ def test_a_letter_that_looks_alike_counts(digest, letter):
 
 def test_where_a_field_ends_counts(digest):
     """where one field ends and the next begins counts"""
-    one, other = weather(name="get", description="it now"), None
-    other = weather(name="getit", description="now")
-    same = weather(name="get", description="itnow")
-    assert len({digest(one), digest(other), digest(same)}) == 3
+    texts = [("get", "it now"), ("getit", "now"), ("get", "itnow")]
+    tools = [weather(name=name, description=text) for name, text in texts]
+    assert len({digest(tool) for tool in tools}) == 3
 
 
 def test_what_the_model_does_not_read_does_not_count(digest):

@@ -1,15 +1,11 @@
 """Of how many was that a share? What a printed rate gives away."""
 
-import pytest
 
-
-@pytest.mark.parametrize(
-    ("percent", "fractions"),
-    [(96.15, [(25, 26)]), (92.31, [(12, 13), (24, 26)]), (84.62, [(11, 13), (22, 26)])],
-)
-def test_the_fractions_that_round_to_it(implied_denominator, percent, fractions):
+def test_the_fractions_that_round_to_it(implied_denominator):
     """all fractions that round to the rate, n from 1 to 30, the smallest n first"""
-    assert implied_denominator(percent) == fractions
+    assert implied_denominator(96.15) == [(25, 26)]
+    assert implied_denominator(92.31) == [(12, 13), (24, 26)]
+    assert implied_denominator(84.62) == [(11, 13), (22, 26)]
 
 
 def test_most_is_the_largest_n(implied_denominator):
@@ -18,21 +14,16 @@ def test_most_is_the_largest_n(implied_denominator):
     assert implied_denominator(91.67, most=23) == [(11, 12)]
 
 
-@pytest.mark.parametrize(
-    ("decimals", "half", "printed", "never"),
-    [
-        (0, (1, 8), (12, 13), 11),
-        (0, (3, 8), (38,), 37),
-        (1, (1, 16), (6.2, 6.3), 6.4),
-        (1, (3, 16), (18.8,), 18.7),
-    ],
-)
-def test_both_ways_of_rounding_count(
-    implied_denominator, decimals, half, printed, never
-):
+def test_both_ways_of_rounding_count(implied_denominator):
     """half up or half to even: 12.5 may be 13 or 12, 37.5 only 38, never 37"""
-    assert all(half in implied_denominator(each, decimals) for each in printed)
-    assert half not in implied_denominator(never, decimals)
+    assert all((1, 8) in implied_denominator(each, 0) for each in (12, 13))
+    assert (1, 8) not in implied_denominator(11, 0)
+    assert (3, 8) in implied_denominator(38, 0)
+    assert (3, 8) not in implied_denominator(37, 0)
+    assert all((1, 16) in implied_denominator(each, 1) for each in (6.2, 6.3))
+    assert (1, 16) not in implied_denominator(6.4, 1)
+    assert (3, 16) in implied_denominator(18.8, 1)
+    assert (3, 16) not in implied_denominator(18.7, 1)
 
 
 def test_the_last_zeros_are_printed_too(implied_denominator):

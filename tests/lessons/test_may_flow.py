@@ -12,18 +12,12 @@ def rule(verdict, *labels, sink="write", why="as the rule says"):
     return FlowRule(verdict, frozenset(labels), sink, why)
 
 
-@pytest.mark.parametrize(
-    ("sink", "labels", "verdict"),
-    [
-        ("write", [OUTSIDE], ASK),
-        ("request", [OUTSIDE, SECRET], ASK),
-        ("address", [SECRET], DENY),
-        ("memory", [OUTSIDE], ASK),
-    ],
-)
-def test_the_usual_flows(may_flow, sink, labels, verdict):
+def test_the_usual_flows(may_flow):
     """without `rules`, those of `FLOWS` are used"""
-    assert may_flow(labels, sink).verdict == verdict
+    assert may_flow([OUTSIDE], "write").verdict == ASK
+    assert may_flow([OUTSIDE, SECRET], "request").verdict == ASK
+    assert may_flow([SECRET], "address").verdict == DENY
+    assert may_flow([OUTSIDE], "memory").verdict == ASK
 
 
 def test_a_rule_matches_where_all_its_labels_are(may_flow):

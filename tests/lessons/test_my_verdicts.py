@@ -12,24 +12,6 @@ from workbook.lessons.read_the_claims import (
 )
 
 
-def gain(places):
-    """Return the verdict that follows from the two figures at these places."""
-    figures = claims()["source"]["review"]["figures"]
-    high, low = sorted((Decimal(figures[r][c]) for r, c in places), reverse=True)
-    claimed = Decimal(figures["ReAct above imitation"]["ALFWorld"])
-    gains = {high - low, 100 * (high - low) / low}  # in points, and in per cent
-    return right_if(any(claimed in roundings(each, 0) for each in gains))
-
-
-def ablation(rows):
-    """Return the verdict that follows from what these rows switch off."""
-    report = claims()["source"]["report"]
-    off = {report["figures"][row].get("off") for row in rows}
-    return (
-        right_if(True) if off & {*report["guardrails"]} else ClaimVerdict.NOT_REPORTED
-    )
-
-
 def goes_on(tool):
     """Whether the listing's run goes on after it has called this tool."""
     replies = iter([Reply(call=("tool", {})), Reply(final_text="done")])
@@ -57,7 +39,12 @@ def test_the_two_figures_of_the_gain(my_verdicts):
 def test_the_verdict_on_the_gain(my_verdicts):
     """own_gain is RIGHT if its figures give 34, in points or per cent, else WRONG"""
     cited = my_verdicts()["own_gain"]
-    assert cited.verdict == gain(cited.evidence)
+    figures = claims()["source"]["review"]["figures"]
+    low, high = sorted(Decimal(figures[row][column]) for row, column in cited.evidence)
+    claimed = Decimal(figures["ReAct above imitation"]["ALFWorld"])
+    gains = {high - low, 100 * (high - low) / low}  # in points, and in per cent
+    follows = right_if(any(claimed in roundings(each, 0) for each in gains))
+    assert cited.verdict == follows
 
 
 def test_the_rows_of_the_ablation(my_verdicts):
@@ -70,16 +57,18 @@ def test_the_rows_of_the_ablation(my_verdicts):
 
 def test_the_verdict_on_the_ablation(my_verdicts):
     """ablation's verdict is NOT_REPORTED if no row switches a guardrail off"""
-    cited = my_verdicts()["ablation"]
-    assert cited.verdict == ablation(cited.evidence)
+    cited, report = my_verdicts()["ablation"], claims()["source"]["report"]
+    off = {report["figures"][row].get("off") for row in cited.evidence}
+    is_there = off & {*report["guardrails"]}
+    follows = right_if(True) if is_there else ClaimVerdict.NOT_REPORTED
+    assert cited.verdict == follows
 
 
 def test_the_tools_that_were_tried(my_verdicts):
     """if any tool can make the run break off, tool_errors cites such a tool"""
     tools = my_verdicts()["tool_errors"].evidence
-    assert not all(goes_on(tool) for tool in tools), (
-        "the run goes on after each of them"
-    )
+    broken = [tool for tool in tools if not goes_on(tool)]
+    assert broken, "the run goes on after each of them"
 
 
 def test_the_verdict_on_tool_errors(my_verdicts):

@@ -28,8 +28,7 @@ def test_the_tool_says_what_it_is(percent_tool):
 
 
 @pytest.mark.parametrize(
-    ("amount", "percent", "changed"),
-    [(100, -20, 80), (80, 10, 88), (3, 50, 4.5)],
+    ("amount", "percent", "changed"), [(100, -20, 80), (80, 10, 88), (3, 50, 4.5)]
 )
 def test_an_amount_is_changed(percent_tool, amount, percent, changed):
     """run returns {"result": the new amount}: {"result": 80} for 100 and -20"""

@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.lessons.tools_as_contracts import (
-    BATCH_WORDS,
-    asked_numbers,
-)
+from workbook.lessons.tools_as_contracts import BATCH_WORDS, asked_numbers
 from workbook.lessons.tools_as_contracts import preflight as ours
 from workbook.runtime.tools import Tool
 from workbook.worlds.numbers import factorial, prime_factorization
@@ -39,18 +36,11 @@ def test_a_schema_without_limits(preflight):
     assert preflight("What is 100 factorial?", limitless) == []
 
 
-@pytest.mark.parametrize(
-    ("question", "warnings"),
-    [
-        ("100の階乗を計算して", ["over limit: 100 > 20"]),
-        ("１００的阶乘是多少？", ["over limit: 100 > 20"]),
-        ("In 1905, what was the factorial of 5?", []),
-    ],
-    ids=["no word boundary", "full-width digits", "a year"],
-)
-def test_the_numbers_are_those_that_are_asked(preflight, question, warnings):
+def test_the_numbers_are_those_that_are_asked(preflight):
     """only the numbers of `asked_numbers` count: 100の階乗, １００, but no year"""
-    assert preflight(question, factorial()) == warnings
+    assert preflight("100の階乗を計算して", factorial()) == ["over limit: 100 > 20"]
+    assert preflight("１００的阶乘是多少？", factorial()) == ["over limit: 100 > 20"]
+    assert preflight("In 1905, what was the factorial of 5?", factorial()) == []
 
 
 @pytest.mark.parametrize(
@@ -66,18 +56,14 @@ def test_several_values(preflight, question, numbers):
     assert preflight(question, prime_factorization()) == [f"several values: {numbers}"]
 
 
-@pytest.mark.parametrize(
-    ("question", "warnings"),
-    [
-        ("Take all these factorials AT ONCE.", ["batch word: at once"]),
-        ("同時通訳とは何ですか", []),
-        ("みんな一度に来た！", []),
-        ("Split these numbers into primes at once.", []),
-    ],
-)
-def test_a_batch_word(preflight, question, warnings):
+def test_a_batch_word(preflight):
     """a batch word counts in capitals too, and only if `asks_for` is true"""
-    assert preflight(question, factorial()) == warnings
+    assert preflight("Take all these factorials AT ONCE.", factorial()) == [
+        "batch word: at once"
+    ]
+    assert preflight("同時通訳とは何ですか", factorial()) == []
+    assert preflight("みんな一度に来た！", factorial()) == []
+    assert preflight("Split these numbers into primes at once.", factorial()) == []
 
 
 def test_the_first_batch_word_of_the_list_counts(preflight):
@@ -135,23 +121,19 @@ def test_the_recorded_questions_raise_their_warnings():
     assert not [q for q in questions if any(ours(q, tool) for tool in TOOLS.values())]
 
 
-@pytest.mark.parametrize(
-    ("question", "numbers"),
-    [
-        ("What is 5! + 30!?", [5, 30]),
-        ("FACTORIAL OF 1,000 and 7", [1000, 7]),
-        ("the factorials of [3,400]", [3, 400]),
-        ("5の階乗と30の階乗", [5, 30]),
-        ("the factorial of 3 and again the factorial of 3", [3]),
-        ("階乗（30）", [30]),
-        ("30！是多少", [30]),
-        ("the factorial of 5²", [5]),
-        ("20の階乗は10の何倍ですか", [20]),
-    ],
-)
-def test_which_numbers_are_asked_for(question, numbers):
+def test_which_numbers_are_asked_for():
     """only numbers handed to the tool are asked for, each once, in order"""
-    assert asked_numbers(question, TOOLS["Factorial"]) == numbers
+    assert asked_numbers("What is 5! + 30!?", TOOLS["Factorial"]) == [5, 30]
+    assert asked_numbers("FACTORIAL OF 1,000 and 7", TOOLS["Factorial"]) == [1000, 7]
+    assert asked_numbers("the factorials of [3,400]", TOOLS["Factorial"]) == [3, 400]
+    assert asked_numbers("5の階乗と30の階乗", TOOLS["Factorial"]) == [5, 30]
+    assert asked_numbers(
+        "the factorial of 3 and again the factorial of 3", TOOLS["Factorial"]
+    ) == [3]
+    assert asked_numbers("階乗（30）", TOOLS["Factorial"]) == [30]
+    assert asked_numbers("30！是多少", TOOLS["Factorial"]) == [30]
+    assert asked_numbers("the factorial of 5²", TOOLS["Factorial"]) == [5]
+    assert asked_numbers("20の階乗は10の何倍ですか", TOOLS["Factorial"]) == [20]
 
 
 @pytest.mark.parametrize(

@@ -48,18 +48,13 @@ def test_a_turn_that_nobody_could_read_is_no_call(success_rate):
 FAILED = call(1, ok=False, q="a")
 
 
-@pytest.mark.parametrize(
-    ("run", "rate"),
-    [
-        ([*FAILED, *call(2, ok=False, q="a"), *call(3, q="a")], Rate(1, 3, 2)),
-        ([*FAILED, *call(2, q="a"), *call(3, q="a")], Rate(2, 3, 1)),
-        ([*FAILED, *call(2, q="b"), *call(3, tool="Pay", q="a")], Rate(2, 3, 0)),
-    ],
-    ids=["two retries", "after it went well", "others"],
-)
-def test_a_retry_is_the_same_call_after_a_failure(success_rate, run, rate):
+def test_a_retry_is_the_same_call_after_a_failure(success_rate):
     """a call is a retry if the last call with the same tool and arguments has failed"""
-    assert success_rate(run) == rate
+    twice = [*FAILED, *call(2, ok=False, q="a")]
+    assert success_rate([*twice, *call(3, q="a")]) == Rate(1, 3, 2)
+    assert success_rate([*FAILED, *call(2, q="a"), *call(3, q="a")]) == Rate(2, 3, 1)
+    others = [*call(2, q="b"), *call(3, tool="Pay", q="a")]
+    assert success_rate([*FAILED, *others]) == Rate(2, 3, 0)
 
 
 @pytest.mark.parametrize(
@@ -90,9 +85,7 @@ MIXED = [asked("x", q="a"), asked("x", run="s", q="b"), observed("x", ok=False)]
 MIXED += [observed("x", run="s"), *call(2, q="a")]
 
 
-@pytest.mark.parametrize(
-    ("runs", "rate"), [(ONE_AFTER_THE_OTHER, Rate(1, 2, 0)), (MIXED, Rate(2, 3, 1))]
-)
-def test_events_of_several_runs(success_rate, runs, rate):
+def test_events_of_several_runs(success_rate):
     """events of several runs may be mixed; a retry is of a call with its `trace_id`"""
-    assert success_rate(runs) == rate
+    assert success_rate(ONE_AFTER_THE_OTHER) == Rate(1, 2, 0)
+    assert success_rate(MIXED) == Rate(2, 3, 1)

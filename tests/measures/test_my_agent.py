@@ -12,7 +12,7 @@ import tempfile
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -75,9 +75,8 @@ class Played:
 
         own = replace(made.tool, run=counted, timeout_s=None)
         own = replace(made, tool=own, guard=noted)
-        play = partial(play_story, own, story, guard, **options)
         try:
-            self.trace, self.machine = play()
+            self.trace, self.machine = play_story(own, story, guard, **options)
         except ScenarioError as error:
             pytest.fail(str(error), pytrace=False)
         assert not HUNG, HUNG[0]
@@ -169,10 +168,7 @@ def test_its_stories_differ(my_agent):
     _, stories = drawn(my_agent)
     changed = ", ".join(stories["changed"])
     assert changed == "", f"your story changes {changed}: tool and guard could read it"
-    for danger, words in [
-        (False, "your tool works"),
-        (True, "your guard stops a call"),
-    ]:
+    for danger, words in (False, "your tool works"), (True, "your guard stops a call"):
         runs = all_played(my_agent, danger)
         calls = [[c for c, _ in p.stopped] if danger else p.worked for p in runs]
         different = len({repr(each) for each in calls})
@@ -259,9 +255,7 @@ def test_numbers_of_no_story(my_agent):
             stops += [[bool(made.guard(each, seen)) for each in new]]
     assert most(stops), "with numbers that no story has drawn your guard stops nothing"
     pairs = [p for run in all_played(my_agent, danger=False) for p in run.allowed]
-    looked_up = [
-        (call, seen) for call, seen in pairs if any(o.tool != call.name for o in seen)
-    ]
+    looked_up = [pair for pair in pairs if any(o.tool != pair[0].name for o in pair[1])]
     if not looked_up:
         return
     stopped = [made.guard(call, seen) for call, _ in looked_up for _, seen in looked_up]

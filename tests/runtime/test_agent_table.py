@@ -36,7 +36,7 @@ TO = {
 }
 """What happens where a row leads to such a state, and should lead elsewhere."""
 TO_BY = {
-    (E.MORE_CALLS, S.THINK): "the model would be asked before its next call is made",
+    (E.MORE_CALLS, S.THINK): "the model would be asked before its next call is made"
 }
 """The same, where an event makes it something else."""
 WITH = {

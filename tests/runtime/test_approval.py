@@ -4,16 +4,10 @@ from functools import partial
 
 import pytest
 
-from tests.doubles import named
+from tests.doubles import Like, named
 from workbook.runtime.arguments import validate_arguments
 from workbook.runtime.calls import ToolCall, ToolError
-from workbook.runtime.permission import (
-    STALE,
-    Approve,
-    Edit,
-    Reject,
-    digest_of_call,
-)
+from workbook.runtime.permission import STALE, Approve, Edit, Reject, digest_of_call
 from workbook.runtime.permission import approve as packaged_approve
 from workbook.runtime.tools import Tool
 
@@ -26,22 +20,15 @@ CALL = ToolCall("Pay", {"payee": "Ada", "amount": 25}, "call_7")
 YES = Approve("call_7", digest_of_call(CALL), who="Eve")
 
 
-class Refused:
-    """Equal to a ToolError of this kind whose text has all the words."""
+def refused(kind, *words):
+    """Return what is equal to a ToolError of this kind whose text has all the words."""
 
-    def __init__(self, kind, *words):
-        self.kind, self.words = kind, words
+    def fits(other):
+        is_one = isinstance(other, ToolError) and other.kind == kind
+        return is_one and all(word in other.text() for word in words)
 
-    def __eq__(self, other):
-        if not isinstance(other, ToolError) or other.kind != self.kind:
-            return False
-        return all(word in other.text() for word in self.words)
-
-    __hash__ = None
-
-    def __repr__(self):
-        words = f" that says {' and '.join(self.words)}" if self.words else ""
-        return f"a ToolError of kind {self.kind}{words}"
+    said = f" that says {' and '.join(words)}" if words else ""
+    return Like(f"a ToolError of kind {kind}{said}", fits)
 
 
 TURNED = ToolCall("Pay", {"amount": 25, "payee": "Ada"}, "call_7")
@@ -66,14 +53,14 @@ def test_an_approved_call_is_made_as_it_is(approve, call):
 def test_what_was_changed_has_no_approval(approve, tool, arguments):
     """a ToolError of kind `stale_approval` if the tool or its arguments have changed"""
     changed = ToolCall(tool, arguments, "call_7")
-    assert approve(changed, YES, PROBLEMS) == Refused(STALE)
+    assert approve(changed, YES, PROBLEMS) == refused(STALE)
 
 
 def test_another_call_has_no_approval(approve):
     """an Approve with another call_id, or "", is stale too: it is another payment"""
     second = ToolCall("Pay", CALL.arguments, "call_8")
-    assert approve(second, YES, PROBLEMS) == Refused(STALE)
-    assert approve(CALL, YES._replace(call_id=""), PROBLEMS) == Refused(STALE)
+    assert approve(second, YES, PROBLEMS) == refused(STALE)
+    assert approve(CALL, YES._replace(call_id=""), PROBLEMS) == refused(STALE)
 
 
 def test_an_edited_call_has_the_new_arguments(approve):
@@ -99,14 +86,14 @@ def test_an_edit_is_noted_for_the_model(approve):
 def test_edited_arguments_are_checked(approve, arguments):
     """if `problems` finds any, Edit is a ToolError `invalid_arguments` with them"""
     (problem,) = PROBLEMS(arguments)
-    refused = Refused("invalid_arguments", problem)
-    assert approve(CALL, Edit(arguments), PROBLEMS) == refused
+    wrong = refused("invalid_arguments", problem)
+    assert approve(CALL, Edit(arguments), PROBLEMS) == wrong
 
 
 def test_an_edit_of_another_call_is_stale(approve):
     """an Edit with another call_id is stale; with "" it is for this call"""
     new = {"payee": "Ada", "amount": 20}
-    assert approve(CALL, Edit(new, "call_6"), PROBLEMS) == Refused(STALE)
+    assert approve(CALL, Edit(new, "call_6"), PROBLEMS) == refused(STALE)
     made = approve(CALL, Edit(new, "call_7"), PROBLEMS)
     assert made == ToolCall("Pay", new, "call_7", getattr(made, "notes", ()))
 
@@ -114,11 +101,8 @@ def test_an_edit_of_another_call_is_stale(approve):
 def test_a_rejected_call_is_denied(approve):
     """Reject is a ToolError of kind `denied` that says why"""
     answer = Reject("the invoice is not ours", who="Eve")
-    denied = Refused("denied", "the invoice is not ours")
+    denied = refused("denied", "the invoice is not ours")
     assert approve(CALL, answer, PROBLEMS) == denied
-
-
-# what the package's own answer must do besides
 
 
 @pytest.mark.parametrize("other", [1.0, True, "1", [1]])
@@ -126,4 +110,4 @@ def test_an_approval_is_of_the_arguments_as_json(other):
     """1, 1.0, true and "1" are four different arguments, though Python says 1 == 1.0"""
     shown, asked = (ToolCall("Pay", {"n": n}, "c") for n in (1, other))
     answer = Approve("c", digest_of_call(shown))
-    assert packaged_approve(asked, answer, PROBLEMS) == Refused(STALE)
+    assert packaged_approve(asked, answer, PROBLEMS) == refused(STALE)

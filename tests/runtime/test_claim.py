@@ -57,13 +57,10 @@ def db(path):
     db.close()
 
 
-def rows(db):
-    return db.execute("SELECT key, digest, result FROM claims ORDER BY key").fetchall()
-
-
 def assert_rows(db, *expected):
     """Compare the whole table with what it should be."""
-    found = rows(db)
+    rows = "SELECT key, digest, result FROM claims ORDER BY key"
+    found = db.execute(rows).fetchall()
     assert found == [*expected], f"the table should hold {expected}; it holds {found}"
 
 

@@ -1,13 +1,10 @@
 """Stuck: an equivalent search, and a cycle at the end of a run."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.doubles import named
 from workbook.runtime.calls import Observation, ToolCall, ToolError
 from workbook.runtime.stuck import Cycle, StepSeen, digest_of, step_seen
-from workbook.runtime.stuck import find_cycle as packaged_find_cycle
 
 # same_search
 
@@ -36,12 +33,10 @@ def test_the_order_of_words_does_not_count(same_search, one, other):
     assert same_search({"query": one}, {"query": other}) is True
 
 
-@pytest.mark.parametrize(
-    ("one", "other"), [("東京人口", "東京 人口"), ("北京人口", "北 京人 口")]
-)
-def test_japanese_and_chinese_have_no_space_between_words(same_search, one, other):
+def test_japanese_and_chinese_have_no_space_between_words(same_search):
     """each Japanese or Chinese character is a word, with spaces around it or without"""
-    assert same_search({"query": one}, {"query": other}) is True
+    assert same_search({"query": "東京人口"}, {"query": "東京 人口"}) is True
+    assert same_search({"query": "北京人口"}, {"query": "北 京人 口"}) is True
 
 
 def test_the_name_of_the_argument_does_not_count(same_search):
@@ -56,13 +51,11 @@ def test_a_name_that_both_have_counts(same_search):
     assert same_search(there, {"from": "rome", "to": "oslo"}) is True
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [("is it open", "is it not open"), ("open open", "open"), ("Oslo", "")],
-)
-def test_another_word_is_another_search(same_search, one, other):
+def test_another_word_is_another_search(same_search):
     """one word more or less makes another search, even a word that is there already"""
-    assert same_search({"query": one}, {"query": other}) is False
+    assert same_search({"query": "is it open"}, {"query": "is it not open"}) is False
+    assert same_search({"query": "open open"}, {"query": "open"}) is False
+    assert same_search({"query": "Oslo"}, {"query": ""}) is False
 
 
 @pytest.mark.parametrize(
@@ -92,8 +85,6 @@ def test_one_argument_more_is_another_search(same_search):
     assert same_search({}, {"query": "Oslo"}) is False
     assert same_search({}, {}) is True
 
-
-# find_cycle
 
 FOUND_NOTHING = "0 hits"  # a digest is any text
 EXACTLY = named("one == other", lambda one, other: one == other)
@@ -183,18 +174,6 @@ def test_a_long_run_costs_no_more(find_cycle):
     few, many = counts
     why = f"`same` was called {few} times for 100 calls, and {many} times for 10,000"
     assert many <= few, why
-
-
-# what the package's own answer must do besides
-
-
-@given(st.text("AB", max_size=40))
-def test_it_finds_what_is_there_and_nothing_else(symbols):
-    """On random runs of two different calls it finds what a look at the text finds."""
-    there = (n for n in range(1, 6) if symbols.endswith(symbols[-n:] * 3))
-    length = next((n for n in there if len(symbols) >= 3 * n), None)
-    found = packaged_find_cycle([step(symbol) for symbol in symbols])
-    assert (found and len(found.calls)) == length
 
 
 def test_what_is_seen_of_a_call_leaves_our_notes_out():

@@ -9,13 +9,7 @@ from workbook.runtime.waiting import TimedOut
 
 
 class Running:
-    """A run with the four calls of the card; it notes which were made.
-
-    Args:
-        event: of the model's turn.
-        ran_out: what the limits return.
-        raised: by the model, in place of a response.
-    """
+    """A run with the four calls of the card; it notes which were made."""
 
     def __init__(self, event=Event.FINAL_ANSWER, ran_out=None, raised=None):
         self.event, self.ran_out, self.raised = event, ran_out, raised
@@ -26,24 +20,20 @@ class Running:
         return "<run>"
 
     def elapsed(self):
-        """Look at the clock."""
         return self.now
 
     def before_model_call(self, spent):
-        """Return what has run out of what is spent: on the clock, or before."""
         self.calls.append("before_model_call")
         self.looked_at.append(spent)
         return self.ran_out
 
     def ask(self):
-        """Return the model's response."""
         self.calls.append("ask")
         if self.raised:
             raise self.raised
         return "response"
 
     def read(self, response):
-        """Return the reply to the response that `ask` gave."""
         self.calls.append("read")
         assert response == "response", f"run.read got {response!r}, no response"
         return SimpleNamespace(event=self.event)

@@ -9,11 +9,7 @@ NILE = (
     "Cairo lies on its banks.",
     "The Blue Nile comes from Lake Tana, a lake.",
 )
-JAPANESE = (
-    "富士山は日本の山である。",
-    "標高は3,776メートルである。",
-    "日本で最も高い。",
-)
+JAPANESE = ("標高は3,776メートルである。", "日本で最も高い。")
 
 
 def sentence_of(found):
@@ -25,17 +21,12 @@ def sentence_of(found):
 def test_a_match_has_its_number(lookup_next, position, number):
     """the text is "(Result i / n) sentence": match i, counted from 1, of n matches"""
     text, _ = lookup_next(NILE, "Lake", position)
-    assert text.startswith(f"(Result {number}) The "), (
-        f"at position {position} the text is {text!r}, not (Result {number}) The …"
-    )
+    why = f"at position {position} the text is {text!r}, not (Result {number}) The …"
+    assert text.startswith(f"(Result {number}) The "), why
 
 
 @pytest.mark.parametrize(
-    ("position", "expected"),
-    [
-        (0, ("The White Nile leaves Lake Victoria.", 1)),
-        (1, ("The Blue Nile comes from Lake Tana, a lake.", 2)),
-    ],
+    ("position", "expected"), [(0, (NILE[2], 1)), (1, (NILE[4], 2))]
 )
 def test_the_position_counts_matches(lookup_next, position, expected):
     """the position counts matches shown, not sentences passed, and moves on by one"""
@@ -70,7 +61,7 @@ def test_a_blank_keyword_matches_nothing(lookup_next, keyword):
 @pytest.mark.parametrize(
     ("sentences", "keyword", "expected"),
     [
-        (JAPANESE[1:], "日本", "日本で最も高い。"),
+        (JAPANESE, "日本", "日本で最も高い。"),
         (["a (b", "abc", "a.c"], "a.c", "a.c"),
         (["a (b", "abc", "a.c"], "(b", "a (b"),
     ],
