@@ -79,6 +79,21 @@ def test_any_text_is_a_turn(text):
     assert dropped or "think>" in text or "```" in text or kept == text
 
 
+@pytest.mark.parametrize(
+    ("kept", "dropped"),
+    [
+        (STEP, "Observation: 2\nFinal Answer: 2"),
+        (STEP, STEP),
+        ("Final Answer: 4", STEP),
+        ("Hm.", "Observation: 3\nThought: so"),
+    ],
+)
+def test_what_was_not_done_is_not_kept(kept, dropped):
+    """all after the first step, or after a result that the model made up, is dropped"""
+    text = f"{kept}\n{dropped}"
+    assert split_turn(text, parse_turn(text)) == (kept, dropped)
+
+
 LONG = [*PIECES, "* * - ", "Action: a\n", "**Final: a\n"]
 
 

@@ -15,18 +15,19 @@ from tests.runtime.playing import (
     FINAL,
     act,
     call,
-    listening,
     note,
     noted,
     play,
     stepping,
     texts,
 )
+from workbook.paths import ROOT
 from workbook.runtime import permission as person
 from workbook.runtime.budget import Budget, Limits, budget
 from workbook.runtime.calls import ToolFailure
 from workbook.runtime.context import context
 from workbook.runtime.guards import hand_over, own_guard
+from workbook.runtime.journal import Journal
 from workbook.runtime.ledger import Ledger, LedgerError, Make, Once
 from workbook.runtime.model import Prefilled
 from workbook.runtime.permission import Approve, Edit, Reject, permission, yes
@@ -49,9 +50,6 @@ def sending(answer, mode="build", **about):
     return play([act("Send", 1), FINAL], [send(sent, **about)], guards), sent
 
 
-# permission
-
-NINE = lambda request: Approve("call_9", yes(request).digest)  # noqa: E731
 OTHER = lambda request: Approve("call_1", "another digest")  # noqa: E731
 
 
@@ -62,7 +60,6 @@ OTHER = lambda request: Approve("call_1", "another digest")  # noqa: E731
         ("build", yes, [1], ["ask", "approve"]),
         ("build", lambda r: Reject("too dear"), [], ["ask", "reject"]),
         ("build", lambda r: Edit({"n": 2}), [2], ["ask", "edit"]),
-        ("build", NINE, [], ["ask", *["approve"] * 3]),
         ("build", OTHER, [], ["ask", *["approve"] * 3]),
     ],
 )
@@ -75,7 +72,7 @@ def test_what_becomes_of_a_write(mode, answer, sent, decided):
     assert ("too dear" in texts(end)[0]) is ("reject" in decided)
 
 
-@pytest.mark.parametrize("arguments", [{"n": "two"}, {1: float("nan")}, None])
+@pytest.mark.parametrize("arguments", [{1: float("nan")}, None])
 def test_an_edit_that_is_not_valid_is_refused(arguments):
     """the person reads why, and is asked again; what is made is what the trace has"""
     problems = []
@@ -111,33 +108,23 @@ def test_the_time_of_a_person_is_not_the_runs():
         return yes(request)
 
     guards = [budget(Budget(wall_s=60)), permission(slow)]
-    journal = listening(None, clock=lambda: now[0])
+    journal = Journal(clock=lambda: now[0])
     end = play([act("Send", 1), FINAL], [send([])], guards, journal=journal)
     assert (end.state, end.spent.wall_s) == ("DONE", 0)
 
 
 def test_a_preview_is_what_the_person_sees():
-    """the tool's own words, recorded; one that raises shows the arguments"""
+    """one that raises shows the arguments; a ToolFailure is what the model reads"""
     seen = []
-    for preview in (lambda n: f"sends {n}!", lambda n: n / 0, None):
-        sending(lambda request: seen.append(request.preview), preview=preview)
-    assert seen == ["sends 1!", '{"n": 1} (no preview: division by zero)', '{"n": 1}']
-
-
-def test_nobody_is_asked_about_a_call_that_its_preview_refuses():
-    """the model reads the tool's own error, also in a replay"""
-    asked = []
 
     def refuses(n):
         raise ToolFailure("not_there", f"{n} is not there.", hint="Look again.")
 
-    end, sent = sending(asked.append, preview=refuses)
-    assert (end.state, asked, sent) == ("DONE", [], [])
-    text = end.trace.of("observation")[0]["text"]
-    assert text == "Error (not_there): 1 is not there. Look again."
-
-
-# stuck, budget
+    for preview in (lambda n: f"sends {n}!", lambda n: n / 0, None, refuses):
+        end, sent = sending(lambda r: seen.append(r.preview), preview=preview)
+    assert seen == ["sends 1!", '{"n": 1} (no preview: division by zero)', '{"n": 1}']
+    assert (end.state, sent) == ("DONE", [])
+    assert texts(end) == ["Error (not_there): 1 is not there. Look again."]
 
 
 @pytest.mark.parametrize("turn", [act("Note", 1), "Hmm."])
@@ -189,8 +176,6 @@ def test_a_prefill_counts():
         assert used.input + used.output <= tokens
 
 
-# context
-
 WISH = "No peanuts, please."
 
 
@@ -216,9 +201,6 @@ def test_a_long_run_is_compacted_now_and_then(chat):
     assert 0 < sum(changed) == len(done) < len(changed) / 2
     assert all(each["before"] > each["limit"] >= each["after"] for each in done)
     assert "Earlier steps in short" in str(prompts[-1])
-
-
-# ledger
 
 
 class Bell:
@@ -296,28 +278,41 @@ def test_a_ledger_of_single_runs(tmp_path, key, rings):
 
 
 PAYER = """
-import sys
-from tests.runtime.test_guards import *
+import time
+from tests.runtime.playing import call, note, noted
+from workbook.runtime.ledger import Ledger, Once
 
-def pay(n):
-    with open(sys.argv[1] + "/bank", "a") as file:
-        file.write(f"{n}\\n")
+def pay(input):
+    time.sleep(0.05)  # the other process comes meanwhile
+    with open("bank", "a") as file:
+        file.write(f"{input} ")
     return {}
 
-turns = [[call("Pay", {"n": n})] for n in range(30)]
-tools = [Tool("Pay", "Pays.", N, pay, "write", timeout_s=None)]
-options = {"make": Once(Ledger(sys.argv[1] + "/db")), "limits": Limits(99, 99, 999)}
-noted([*turns, "ok"], tools, chat=True, **options).run("?")
+turns = [[call("Pay", n)] for n in range(8)]
+tool, once = note("Pay", pay, effect="write"), Once(Ledger("db"))
+noted([*turns, "ok"], [tool], chat=True, make=once).run("?")
 """
 
 
-def test_of_two_processes_one_pays(tmp_path):
+def test_of_two_processes_one_pays(tmp_path, monkeypatch):
     """two processes that pay the same at once pay each payment once"""
-    command = [sys.executable, "-c", PAYER, str(tmp_path)]
-    both = [subprocess.Popen(command) for _ in range(2)]
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    command = [sys.executable, "-c", PAYER]
+    both = [subprocess.Popen(command, cwd=tmp_path) for _ in range(2)]
     assert [process.wait() for process in both] == [0, 0]
     paid = (tmp_path / "bank").read_text().split()
-    assert sorted(paid, key=int) == [str(n) for n in range(30)]
+    assert sorted(paid) == list("01234567")
+
+
+def test_one_invoice_is_paid_with_one_amount(tmp_path):
+    """what a business key names was done: with other arguments it is not done"""
+    schema = {"properties": {"invoice": {}, "amount": {}}}
+    about = {"business_key": ("invoice",), "timeout_s": None}
+    pay = Tool("Pay", "Pays.", schema, lambda **given: {}, "write", **about)
+    turns = [[call("Pay", {"invoice": "I7", "amount": n})] for n in (1, 2)]
+    make = Once(Ledger(tmp_path / "db"))
+    end = noted([*turns, "ok"], [pay], chat=True, make=make).run("?")
+    assert re.match(r"Error \(denied\): .*I7.* other arguments", texts(end)[1])
 
 
 def test_a_file_that_is_no_ledger_is_named(tmp_path):
@@ -330,9 +325,6 @@ def test_a_file_that_is_no_ledger_is_named(tmp_path):
     assert bell.rings == 0
     with pytest.raises(LedgerError):
         Ledger(path)
-
-
-# a guard of your own, and handing over
 
 
 def test_a_guard_of_your_own():

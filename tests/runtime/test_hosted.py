@@ -111,9 +111,6 @@ def calls_in(response):
     return [(each.name, each.arguments) for each in response.calls]
 
 
-# what is sent
-
-
 def test_a_request_has_what_was_asked_for(monkeypatch):
     """messages, or a text as one of the user; temperature 0 and cap 512 unless given"""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # is not asked
@@ -148,6 +145,8 @@ def test_the_smaller_cap_holds(monkeypatch, own, asked, cap):
 
 
 def refusing(name, status=400):
+    """Return an answer that refuses a field of this name, and streams without it."""
+
     def answer(body):
         if name in body:
             return {"error": {"message": f"Unsupported: '{name}'"}}, status, {}
@@ -163,10 +162,10 @@ def refusing(name, status=400):
 def test_a_field_that_nobody_asked_for_is_left_out_where_it_is_refused(name, status):
     """QwenLM/qwen-code#921, tmc/langchaingo#1355: asked again once, and remembered"""
     with endpoint(refusing(name, status)) as server:
-        model, request = ours(server.url), {"stop": ["\nObservation:"]}
+        model = ours(server.url)
         for _ in range(2):
-            answer = model.complete("2+2?", on_text=Listener(), **request)
-            assert answer.text == "Final Answer: 4"
+            reply = model.complete("2+2?", stop=["\nObservation:"], on_text=Listener())
+            assert reply.text == "Final Answer: 4"
     assert [name in body for body in server.asked] == [True, False, False]
     cap = server.asked[-1].get("max_completion_tokens")
     assert cap == (512 if name == "max_tokens" else None)
@@ -179,8 +178,6 @@ def test_a_field_that_was_asked_for_is_not_left_out_in_silence():
         ours(server.url, temperature=0.7).complete("?")
     assert len(server.asked) == 1
 
-
-# what comes back
 
 PATH, OBJECT = '{"path": "a"}', {"path": "a"}
 LOOK, CLOCK = ("look", PATH), ("clock", "{}")
@@ -225,7 +222,6 @@ CALLS = {  # of each piece: name, arguments, index, id
     ),
     "another id": ([("look", "", 0, "a"), (None, PATH, 0, "b")], [LOOK]),
     "the same index": ([(*LOOK, 0, "a"), (*CLOCK, 0, "b")], [LOOK, CLOCK]),
-    "no arguments": ([("look", None, 0, "a")], [("look", None)]),
     "an object between: llama.cpp#20198": (
         [("", "", 0, ""), ("look", OBJECT, 0, ""), (None, "", 0, "")],
         [("look", OBJECT)],
@@ -241,11 +237,7 @@ def test_a_streamed_call_is_put_together(pieces, calls):
         more = {"index": index} if index is not None else {}
         stream.append(chunk(tool_calls=[call(name, arguments, id=call_id, **more)]))
     assert calls_in(read([*stream, chunk("stop")])) == calls
-
-
-def test_calls_of_a_whole_answer_are_never_one():
-    """two with one id are two: the runtime refuses the second"""
-    both = [call(*LOOK, id="a"), call(*LOOK, id="a")]
+    both = [call(*LOOK, id="a"), call(*LOOK, id="a")]  # of a whole answer: two
     assert calls_in(read(message(tool_calls=both))) == [LOOK, LOOK]
 
 
@@ -295,13 +287,12 @@ PARTS = [
 ]
 
 
+HALF = ("a\ud83d", ["a", "\ud83d"], "a\ufffd")  # KohakuTerrarium#48
+WORDS = (PARTS, [PARTS[:2], "lo"], "Oslo")  # gptel#1035, vercel/ai#8072
+
+
 @pytest.mark.parametrize(
-    ("content", "pieces", "text"),
-    [
-        (PARTS, [PARTS[:2], "lo"], "Oslo"),  # gptel#1035, vercel/ai#8072
-        ("a\ud83d", ["a", "\ud83d"], "a\ufffd"),  # KohakuTerrarium#48
-    ],
-    ids=["parts", "half a character"],
+    ("content", "pieces", "text"), [WORDS, HALF], ids=["parts", "half"]
 )
 @STREAMED
 def test_content_is_made_a_text(content, pieces, text, stream):
@@ -344,13 +335,7 @@ def test_a_call_that_was_cut_is_no_call(finish, stream):
 
 
 @pytest.mark.parametrize(
-    "odd",
-    [
-        {"prompt_tokens": -(10**9)},
-        {"completion_tokens": "many"},
-        {"prompt_tokens_details": "none"},
-    ],
-    ids=str,
+    "odd", [{"completion_tokens": "many"}, {"prompt_tokens_details": "none"}], ids=str
 )
 def test_usage_that_cannot_be_is_none(odd):
     """a good answer is not lost because its tokens were counted wrongly"""
@@ -369,8 +354,6 @@ def test_a_stream_is_stopped_by_its_listener():
     assert listener.pieces == ["one ", "two "]
 
 
-# what goes wrong
-
 NONE = "sent what is no chat completion"
 
 
@@ -380,17 +363,12 @@ NONE = "sent what is no chat completion"
         (({"error": {"message": "long"}}, 400, {}), "answered 400: long"),
         (("oops", 500, {}), "answered 500: oops"),
         # inspect_ai#1534, OpenJarvis#970
-        (
-            {"error": {"message": "overloaded", "code": 502}},
-            "sent an error: .*overload",
-        ),
+        ({"error": {"message": "over", "code": 502}}, "sent an error: .*over"),
         ([chunk(content="a"), {"error": {"message": "over"}}], "sent an error: .*over"),
         (message(refusal="Not that."), "refused: Not that."),
-        ([chunk(refusal="Not "), chunk("stop", refusal="that.")], "refused: Not that."),
         (message("content_filter", content="Half"), "refused: Half"),
         ('{"id": "x", "choi', NONE),
         ("[" * 100_000, NONE),
-        ({"choices": []}, NONE),
         (message(content=3), NONE),
         (message(tool_calls=["look"]), NONE),
         ([chunk(content="4")], f"{NONE}.*broke off"),
@@ -443,9 +421,8 @@ def test_a_busy_endpoint_is_asked_again(monkeypatch, statuses, asked, waits):
     """twice at most, after the time it asks for; a refusal ends it at once"""
     waited = []
     monkeypatch.setattr(hosted.time, "sleep", waited.append)
-    with endpoint(
-        *((message(content="Hi"), each, asked) for each in statuses)
-    ) as server:
+    answers = [(message(content="Hi"), each, asked) for each in statuses]
+    with endpoint(*answers) as server:
         try:
             found = ours(server.url, retries=2).complete("?").text
         except HostedModelError as error:

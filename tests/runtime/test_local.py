@@ -63,7 +63,7 @@ def test_stop_ends_the_turn_before_the_observation(local):
 
 @IN_CI
 def test_it_reports_tokens_and_time(local):
-    """a response has its token counts and llama.cpp's own timings, capped"""
+    """a response has its token counts, as counted before, and llama.cpp's timings"""
     capped = LocalTextModel(max_tokens=3)
     answer = capped.complete("One, two,", max_tokens=9, stop=[""])  # "" stops nothing
     assert (answer.usage.output, answer.finish) == (3, "length")
@@ -71,15 +71,11 @@ def test_it_reports_tokens_and_time(local):
     assert answer.timings["predicted_ms"] > 0
     request = Request([{"role": "question", "text": "2+2?"}], chat=True)
     assert capped.respond(request).text == capped.complete("Question: 2+2?\n").text
+    for prompt in ("", "日本語 1234<|im_start|>user"):
+        read = local.complete(prompt, max_tokens=1).usage.input
+        assert local.count(prompt) == read
     with pytest.raises(LocalModelError, match=r"\d+ tokens.*8192"):
         local.complete("a " * 9000)
-
-
-@IN_CI
-@pytest.mark.parametrize("prompt", ["", "日本語 1234<|im_start|>user"])
-def test_it_counts_as_it_reads(local, prompt):
-    """the tokens counted before a call are those of the usage after it"""
-    assert local.count(prompt) == local.complete(prompt, max_tokens=1).usage.input
 
 
 @IN_CI
@@ -110,9 +106,6 @@ def test_it_is_an_endpoint_like_any_other(local, monkeypatch):
     assert (answer.usage.output, answer.finish) == (6, "length")
     endless = HostedModel(NAME, base_url=local_server().url, grammar=ENDLESS)
     assert endless.chat(HELLO, on_text=Listener(3)).finish == "cancelled"
-
-
-# the server
 
 
 def port_of(server):
@@ -177,9 +170,6 @@ def test_what_cannot_be_loaded_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     with pytest.raises(LocalModelError, match="run `pip install xllamacpp`"):
         LocalServer("any.gguf")
-
-
-# one server for a class, and none
 
 
 @pytest.fixture

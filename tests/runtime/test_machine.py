@@ -1,25 +1,16 @@
 """The machine: what a run promises from its question to its end, whose parts run."""
 
 import re
+import signal
 
 import pytest
 
-from tests.runtime.playing import (
-    FINAL,
-    Asked,
-    act,
-    assert_honest,
-    assert_replayed,
-    call,
-    ctrl_c,
-    listening,
-    note,
-    noted,
-    play,
-)
+from tests.runtime import playing
+from tests.runtime.playing import FINAL, Asked, act, assert_replayed, call, noted, play
 from workbook.runtime.budget import Budget, Limits, budget
 from workbook.runtime.guard import Guard
 from workbook.runtime.guards import all_guards
+from workbook.runtime.journal import Journal
 from workbook.runtime.machine import Machine
 from workbook.runtime.model import Response
 from workbook.runtime.permission import permission, yes
@@ -41,7 +32,6 @@ def test_a_run_is_recorded_from_its_question_to_its_answer(chat):
     machine = noted([turn, FINAL], chat=chat)
     machine.about = {"seed": 7}
     end = machine.run("?")
-    assert_honest(end)
     assert_replayed(end, machine)
     assert (end.state, end.reason, end.answer) == ("DONE", "final_answer", "ok")
     assert (end.spent.steps, end.spent.tool_calls) == (2, 1)
@@ -57,7 +47,7 @@ def test_a_run_is_recorded_from_its_question_to_its_answer(chat):
 def test_several_calls_are_made_in_order():
     """all calls of a turn are made before the model reads; a row names its call"""
     made = []
-    tool = note(run=lambda input: made.append(input) or {})
+    tool = playing.note(run=lambda input: made.append(input) or {})
     turn = [call("Note", n, f"c{n}") for n in range(3)]
     end = play([turn, FINAL], [tool], chat=True)
     ids = [row.get("call_id") for row in end.trace.of("transition")]
@@ -78,7 +68,7 @@ def test_a_turn_that_came_late(turn, state):
         now[0] += 10
         return Response(turn)
 
-    journal = listening(None, clock=lambda: now[0])
+    journal = Journal(clock=lambda: now[0])
     end = play(Asked(late, at_once=True), limits=Limits(wall_s=10), journal=journal)
     assert end.state == state
     assert end.trace.of("tool_call") == []
@@ -120,18 +110,16 @@ def test_ctrl_c_at_any_event(number, parallel, tmp_path):
 
     def listener(event):
         if event["seq"] == number:
-            ctrl_c()
+            signal.raise_signal(signal.SIGINT)
 
     turns = [[call("Note", 1, "a"), call("Note", 2, "b")], FINAL]
     machine = noted(turns, chat=True, parallel=parallel)
-    end = machine.run("?", journal=listening(listener, tmp_path / "t"))
+    end = machine.run("?", journal=Journal(tmp_path / "t", listener=listener))
     assert end.state in ("CANCELLED", "DONE")
-    assert_honest(end)
     assert_replayed(end, machine)
     assert end.spent.tool_calls == len(end.trace.of("tool_call"))
     if end.state != "DONE":
         end = resume(tmp_path / "t", machine)
-        assert_honest(end, resumed=True)
         assert_replayed(end, machine)
     assert (end.answer, len(end.run.observed)) == ("ok", 2)
 
@@ -143,7 +131,7 @@ def test_a_listener_that_fails_at_the_end_changes_no_answer(tmp_path):
         if event["kind"] == "run_finished":
             raise OSError(28, "No space left on device")
 
-    end = noted([FINAL]).run("?", journal=listening(listener, tmp_path / "t"))
+    end = noted([FINAL]).run("?", journal=Journal(tmp_path / "t", listener=listener))
     assert (end.state, end.trace.end["state"]) == ("DONE", "DONE")
 
 
@@ -163,7 +151,7 @@ def test_whatever_a_model_a_tool_or_a_person_raises(where, raised):
     guards += [permission(fail if where == "person" else yes)]
     run = fail if where == "tool" else lambda input: {}
     preview = fail if where == "preview" else None
-    tools = [note(run=run, effect="write", preview=preview)]
+    tools = [playing.note(run=run, effect="write", preview=preview)]
     end = play(Asked(respond, at_once=True), tools, guards)
     stopped = isinstance(raised, KeyboardInterrupt)
     assert end.state in (["CANCELLED"] if stopped else ["ERROR", "DONE"])
@@ -215,7 +203,7 @@ def test_your_parts_are_the_ones_that_run():
         return lambda *args: used.append(name) or function(*args)
 
     parts = {name: counted(name, part) for name, part in ours.items()}
-    tools = [note(effect="write")]
+    tools = [playing.note(effect="write")]
     end = play([act("Note", 1), FINAL], tools, [permission(yes)], parts=parts)
     assert (end.state, set(used)) == ("DONE", {*ours})
     assert "PENDING_APPROVAL" in [event.get("target") for event in end.trace]

@@ -65,9 +65,8 @@ def test_reads_that_stand_side_by_side_are_made_at_once(run_in_parallel):
 
     run = named("run: no call ends before all three have begun", run)
     seen = run_in_parallel(calls("a", "b", "c"), run, is_read)
-    assert [each.ok for each in seen] == [True, True, True], (
-        "three READs were asked for, and one waited for the end of another"
-    )
+    why = "three READs were asked for, and one waited for the end of another"
+    assert [each.ok for each in seen] == [True, True, True], why
 
 
 def test_observations_keep_the_order_of_asking(run_in_parallel):
@@ -94,9 +93,9 @@ def test_a_write_is_made_alone(run_in_parallel):
     run_in_parallel(calls("a", "b", "PAY", "SEND", "c", "d"), watch, is_read)
     beside, order = watch.beside_a_write, ", ".join(watch.order)
     assert beside == [], f"at work at the same time: {beside}; PAY and SEND are WRITEs"
-    assert watch.order[4:8] == ["PAY begins", "PAY ends", "SEND begins", "SEND ends"], (
-        f"a, b, PAY, SEND, c, d were asked for in this order, and made so: {order}"
-    )
+    why = f"a, b, PAY, SEND, c, d were asked for in this order, and made so: {order}"
+    alone = ["PAY begins", "PAY ends", "SEND begins", "SEND ends"]
+    assert watch.order[4:8] == alone, why
 
 
 @pytest.mark.parametrize("names", [("a", "b", "c"), ("a", "PAY", "c")], ids=str)
@@ -111,9 +110,10 @@ def test_a_call_that_raises_is_one_failed_observation(run_in_parallel, names):
     run = named("run: call_2 raises an Exception", run)
     seen = run_in_parallel(calls(*names), run, is_read)
     found = {each.call_id: each.ok for each in seen}
-    assert found == {"call_1": True, "call_2": False, "call_3": True}, (
+    why = (
         f"call_2 ({names[1]}) raised, the others went well; call_id and ok are {found}"
     )
+    assert found == {"call_1": True, "call_2": False, "call_3": True}, why
     errors = [each.error.message for each in seen if not each.ok]
     why = f"the error is {errors}, not what was raised"
     assert "the line is dead" in errors[0], why

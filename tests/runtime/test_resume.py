@@ -4,23 +4,12 @@ import json
 import os
 import re
 import signal
+from functools import partial
 
 import pytest
 
-from tests.runtime.playing import (
-    FINAL,
-    act,
-    assert_replayed,
-    call,
-    cut,
-    in_memory,
-    listening,
-    note,
-    noted,
-    silent,
-    stepping,
-    texts,
-)
+from tests.runtime import playing
+from tests.runtime.playing import FINAL, act, assert_replayed, call, note, noted, texts
 from workbook.runtime.budget import Budget, Limits, budget
 from workbook.runtime.guards import all_guards
 from workbook.runtime.journal import Divergence
@@ -39,7 +28,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 
 @pytest.fixture
 def home():
-    with in_memory() as folder:
+    with playing.in_memory() as folder:
         yield folder
 
 
@@ -48,17 +37,21 @@ def path(home):
     return home / "t.jsonl"
 
 
+def kill():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def pay(home, die=None):
     """Return a tool with an effect: a line in the bank's file, which it can look up."""
     bank = home / "bank"
 
     def run(euros, to):
         if die == "before":
-            os.kill(os.getpid(), signal.SIGKILL)
+            kill()
         with bank.open("a") as file:
             file.write(f"{euros} {to}\n")
         if die == "after":
-            os.kill(os.getpid(), signal.SIGKILL)
+            kill()
         return {"result": f"paid {euros} to {to}"}
 
     def look_up(euros, to):
@@ -107,13 +100,9 @@ def test_killed_at_any_event(home, turns):
     for k in range(len(whole.trace) - 1):
         folder, machine = in_folder(str(k))
 
-        def listener(event, k=k):
-            if event["seq"] == k:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        journal = lambda at=folder / "t": listening(listener, at)  # noqa: E731
-        run = lambda: machine.run("?", journal=journal())  # noqa: B023, E731
-        assert in_a_process_that_dies(run)
+        machine.listener = lambda event, k=k: event["seq"] == k and kill()
+        assert in_a_process_that_dies(partial(machine.run, "?", folder / "t"))
+        machine.listener = None
         end = resume(folder / "t", machine)
         assert (end.state, (folder / "bank").read_text()) == ("DONE", BOTH), k
         assert texts(end, "model") == texts(whole, "model")
@@ -132,9 +121,7 @@ def test_killed_inside_an_effect(home, path, die, has_ledger):
         return paying(home, die=die) if has_ledger else plain
 
     assert in_a_process_that_dies(lambda: made(die).run("?", path))
-    again = made()
-    again.signal("note", note="Be quick.")  # changes nothing about the call
-    end = resume(path, again)
+    end = resume(path, made())
     assert (home / "bank").read_text() == ("7 Ben\n" if die == "before" else BOTH)
     found = has_ledger and die == "after"
     assert ("it was done before" if found else "needs_person") in texts(end)[1]
@@ -186,18 +173,34 @@ def test_a_request_without_a_response_is_sent_as_it_was_recorded(path, chat):
     """a process that dies while the model writes asks once more for the same"""
 
     def one(steps, seen):
-        model = stepping(chat)
+        model = playing.stepping(chat)
         respond = model.respond
         model.respond = lambda r: seen.append((r.messages, r.tools)) or respond(r)
         return noted(model, guards=[budget(Budget(steps))], chat=chat)
 
     whole, again = [], []
     trace = one(2, whole).run("?", path).trace
-    cut(path, trace.of("model_request")[1]["seq"] + 1)
+    playing.cut(path, trace.of("model_request")[1]["seq"] + 1)
     end = resume(path, one(4, again))
     assert again[0] == whole[1]
     assert "Tools can be called again." in texts(end, "note")
     assert_replayed(end, one(2, []), Trace.read(path))
+
+
+def test_a_read_that_was_lost_is_made_again(path):
+    """a process that dies in a READ has done no harm, also without a ledger"""
+    trace = noted(NOTES).run("?", path).trace
+    playing.cut(path, trace.of("tool_call")[0]["seq"] + 1)
+    assert texts(resume(path, noted(NOTES))) == ["noted"] * 3
+
+
+def test_a_note_comes_after_the_results(path):
+    """what a resumed run is told waits until the calls of a turn are observed"""
+    turns = [[call("Note", 1, "a"), call("Note", 2, "b")], FINAL]
+    noted(turns, chat=True, limits=Limits(tool_calls=1)).run("?", path)
+    end = resume(path, noted(turns, [note(), note("More")], chat=True))
+    roles = [part["role"] for part in end.run.parts[-4:]]
+    assert roles == ["result", "result", "note", "model"]
 
 
 @pytest.mark.parametrize("chat", [False, True])
@@ -315,7 +318,7 @@ def test_one_line_is_changed(path, kind, change, answer):
     parent = {"trace_id": old.events[0]["trace_id"], "seq": k, "change": change}
     assert new.events[0]["what_if"] == parent
     assert new.events[0]["trace_id"] != parent["trace_id"]
-    assert replay(new, silent(one)).answer == new.end["answer"]
+    assert replay(new, playing.silent(one)).answer == new.end["answer"]
     assert Trace.read(new.save(path)) == new
     assert "what_if" not in old.events[0]
 
@@ -344,7 +347,6 @@ def test_a_budget_goes_on_from_a_change(turn, monkeypatch):
         ("transition", {"event": "cancel"}, "a model_turn or an observation can"),
         ("observation", {"text": "80"}, "result"),
         ("model_turn", {"calls": [{"tool": "Note"}]}, "arguments"),
-        ("model_turn", {"calls": 7}, "this is no change"),
         ("observation", {"result": {"result": object()}}, "JSON"),
         ("observation", {"result": 80}, "a result is an object"),
         ("observation", {"result": {"result": 1}}, "runtime's own"),  # of "Hm."

@@ -1,8 +1,11 @@
-"""What a tool promises, and the registry that holds it to that."""
+"""What a tool promises, and the registry that holds it to that.
+
+What the checks and repairs of arguments do by themselves is in `test_validation.py`
+and `test_repair.py`, which are tests of exercises too.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import subprocess
 import sys
@@ -16,26 +19,27 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import Field
 
-from workbook.runtime.calls import Effect, Observation, ToolCall, ToolError, ToolFailure
+from workbook.runtime.calls import Effect, ToolCall, ToolError, ToolFailure
 from workbook.runtime.model import ToolRequest
 from workbook.runtime.tools import ContractError, Tool, ToolRegistry, tool
 from workbook.runtime.turns import Action
 from workbook.runtime.waiting import TimedOut
 
-N = {"type": "integer", "minimum": 0, "maximum": 20}
-INTEGER = {"properties": {"n": N}, "required": ["n"]}
+INTEGER = {"type": "integer"}
+COUNT = {"properties": {"n": INTEGER | {"maximum": 20}}, "required": ["n"]}
 RANGE = {"range": {"type": "string", "enum": ["1V", "10V"]}}
 MEASURE = {"properties": {**RANGE, "seconds": {"type": "number"}}}
 MEASURE["required"] = ["range", "seconds"]
 QUERY = {"properties": {"query": {"type": "string"}}}
 
 
-def made(name="Double", parameters=INTEGER, run=lambda n: {"result": 2 * n}, **more):
+def made(name="Double", parameters=COUNT, run=lambda n: {"result": 2 * n}, **more):
     return Tool(name, f"{name} it.", parameters, run, **{"timeout_s": None, **more})
 
 
-async def awaited():
-    return {}
+async def later(n: int):
+    """Answers in an event loop."""
+    return {"result": n + 1}
 
 
 @pytest.fixture
@@ -46,9 +50,6 @@ def registry():
     return ToolRegistry([made(aliases={"number": "n"}), measure, search, now])
 
 
-# Definitions
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -56,10 +57,9 @@ def registry():
         ({"description": " "}, "describe it"),
         ({"parameters": {"properties": {"n": True}}}, "properties.n is True"),
         ({"timeout_s": 0}, "timeout_s is 0"),
-        ({"timeout_s": float("nan")}, "timeout_s is nan"),
         ({"timeout_s": float("inf")}, "timeout_s is inf"),
         ({"effect": "rewrite"}, "'rewrite' is not a valid Effect"),
-        ({"run": awaited}, "nobody awaits"),
+        ({"run": later}, "nobody awaits"),
         ({"business_key": ("invoice",)}, "invoice"),
     ],
 )
@@ -68,27 +68,22 @@ def test_a_wrong_definition_is_refused(change, words):
     fields = {"name": "A", "description": "a", "parameters": {}, "run": dict, **change}
     with pytest.raises(ContractError, match=words):
         Tool(**fields)
-
-
-def test_a_registry_takes_no_second_tool_of_a_name():
-    """two tools of one name are refused"""
     with pytest.raises(ContractError, match="already a tool named 'Double'"):
         ToolRegistry([made(), made()])
 
 
 def test_the_description_for_the_prompt_has_a_line_each(registry):
     """a prompt gets one line a tool: name, arguments with types, description"""
-    integer = {"type": "integer"}
     parts = {
         "a": {"anyOf": [{"type": "array"}, {"enum": ["all"]}, {"$ref": "#/$defs/No"}]},
         "b": {"oneOf": [{"$ref": "#/$defs/Same"}, {"type": "null"}]},
-        "c": {"allOf": [integer, {"minimum": 0}]},
+        "c": {"allOf": [INTEGER, {"minimum": 0}]},
         "d": {"type": ["null", "integer"]},
         "e": {"$ref": "#/$defs/Tree"},  # without its items
         "f": {},
     }
     tree = {"type": "array", "items": {"$ref": "#/$defs/Tree"}}
-    same = {"N": integer, "Same": {"$ref": "#/$defs/N"}}
+    same = {"N": INTEGER, "Same": {"$ref": "#/$defs/N"}}
     defs = {"No": {"const": "none"}, "Tree": tree, **same}
     types = made("Types", {"properties": parts, "$defs": defs})
     assert ToolRegistry([*registry, types]).describe().splitlines() == [
@@ -99,14 +94,6 @@ def test_the_description_for_the_prompt_has_a_line_each(registry):
         'Types(a?: array | "all" | "none", b?: integer | null, c?: integer,'
         " d?: integer | null, e?: array, f?: any): Types it.",
     ]
-
-
-# @tool
-
-
-class Size(Enum):
-    SMALL = "s"
-    LARGE = "l"
 
 
 @tool
@@ -124,63 +111,46 @@ def convert(amount: float, to: Literal["EUR", "USD"] = "EUR") -> str:
     return f"{amount:.2f} {to}"
 
 
-def call(tool: Tool, **arguments: Any) -> Observation:
-    registry = ToolRegistry([replace(tool, timeout_s=None)])
-    return registry.run(registry.bind_call(tool.name, arguments, "call_1"))
-
-
 def test_a_function_is_a_tool():
     """name, description and schema come from the function, and its call is a result"""
-    assert convert.name == "convert"
+    assert (convert.name, convert.effect) == ("convert", Effect.READ)
+    assert (convert.timeout_s, convert.run(amount=5)) == (10.0, {"result": "5.00 EUR"})
     assert convert.description == "Convert an amount of money."
     to = {"type": "string", "enum": ["EUR", "USD"], "description": "a currency"}
+    amount = {"type": "number", "description": "in dollars, cents included"}
     assert convert.parameters == {
         "type": "object",
-        "properties": {
-            "amount": {"type": "number", "description": "in dollars, cents included"},
-            "to": to,
-        },
+        "properties": {"amount": amount, "to": to},
         "required": ["amount"],
         "additionalProperties": False,
     }
-    assert (convert.effect, convert.timeout_s) == (Effect.READ, 10.0)
-    assert call(convert, amount=5).result == {"result": "5.00 EUR"}
+
+
+class Size(Enum):
+    SMALL = "s"
+    LARGE = "l"
+
+
+class Shop:
+    def order(
+        self,
+        size: Size,
+        more: list[Size] | None = None,
+        n: Annotated[int, Field(ge=1)] | None = 1,
+        gift: bool = Field(False, description="wrapped"),
+    ) -> dict:
+        """Order shirts."""
+        return {"ordered": f"{size} {more} {n} {gift}"}
 
 
 def test_a_call_takes_values_as_the_hints_have_them():
-    """the function gets members of an Enum, its own defaults, and may be a method"""
-    seen: list[Any] = []
-
-    class Shop:
-        def order(
-            self,
-            size: Size,
-            more: list[Size] | None = None,
-            n: Annotated[int, Field(ge=1)] | None = 1,
-            gift: bool = Field(False, description="wrapped"),
-        ) -> dict:
-            """Order shirts."""
-            seen.append((size, more, n, gift))
-            return {"ordered": 1}
-
+    """the function gets members of an Enum, its own defaults; it may be async"""
     order = tool(Shop().order)
     types = 'size: "s" | "l", more?: array | null, n?: integer | null, gift?: boolean'
     assert order.signature() == f"order({types})"
-    assert call(order, size="s", more=["l"]).result == {"ordered": 1}
-    assert call(order, size="l", n=12, gift=True).ok
-    small, large = (Size.SMALL, [Size.LARGE], 1, False), (Size.LARGE, None, 12, True)
-    assert seen == [small, large]
-
-
-async def later(n: int):
-    """Answers after a turn of the event loop."""
-    await asyncio.sleep(0)
-    return {"result": n + 1}
-
-
-def test_an_async_def_is_a_tool():
-    """it runs in an event loop of its own where nobody has one"""
-    assert call(tool(later), n=1).result == {"result": 2}
+    words = f"Size.SMALL {[Size.LARGE]} 1 False"
+    assert order.run(size="s", more=["l"]) == {"ordered": words}
+    assert tool(later).run(n=1) == {"result": 2}
 
 
 def of_objects(n: list[Tool]): ...
@@ -189,23 +159,11 @@ def of_objects(n: list[Tool]): ...
 def of_nobody_knows_what(n: Undefined): ...  # noqa: F821
 
 
-def test_the_model_reads_two_ends_of_a_long_result_and_the_trace_has_it_whole():
-    """`shown_chars` is of what the model reads"""
-    run = lambda **given: {"result": "a" * 50 + "z"}  # noqa: E731
-    long = replace(convert, shown_chars=20, run=run, timeout_s=None)
-    registry = ToolRegistry([long])
-    seen = registry.run(ToolCall("convert", {"amount": 1, "to": "USD"}, "c"))
-    assert len(seen.text()) == 51
-    assert registry.shown(seen).startswith("aaaaaaaaaa\n[... 31 characters left out")
-    assert registry.shown(seen).endswith("z")
-
-
 @pytest.mark.parametrize(
     ("function", "words"),
     [
         (lambda n: n, "n has no type hint"),
         (lambda *numbers: 0, r"\*numbers"),
-        (lambda n, /: n, "is not given by name"),
         (of_objects, "of_objects: a type has no JSON Schema"),
         (of_nobody_knows_what, "Undefined"),
         (functools.partial(convert.run, to="USD"), "write a def"),
@@ -217,49 +175,78 @@ def test_a_function_that_cannot_be_a_tool_is_refused(function: Any, words: str):
         tool(function)
 
 
-# Binding
+FENCED = '```json\n{"query": "Oslo"}\n```'
+FENCE = "write the input without a code fence"
 
 
 @pytest.mark.parametrize(
-    ("asked", "note"),
+    ("name", "written", "arguments", "note"),
     [
-        (Action("", "Double", "12"), ""),
-        (Action("", "double", "12"), "the tool is called Double, not 'double'"),
-        (Action("", "Double", '{"number": 12}'), "number is called n"),
-        (Action("", "Double", '{"input": "12"}'), "n: '12' read as 12"),
-        (Action("", "Double", '{"n": 12.0}'), ""),
-        (Action("", "Double", '```json\n{"n": 12}\n```'), "code fence"),
-        (ToolRequest("Double", '{"n": 12}', "call_1"), ""),
+        ("double", "12", {"n": 12}, "the tool is called Double, not 'double'"),
+        ("Double", '{"number": 12}', {"n": 12}, "number is called n"),
+        ("Double", '{"input": 12}', {"n": 12}, "input is called n"),
+        ("Double", '{"n": "12"}', {"n": 12}, "n: '12' read as 12"),
+        ("Double", '{"n": 12.0}', {"n": 12}, ""),
+        ("Search", " Oslo\nNorway ", {"query": "Oslo\nNorway"}, ""),
+        ("Search", "12", {"query": "12"}, ""),
+        ("Search", '{"query": "```{}```"}', {"query": "```{}```"}, ""),
+        ("Search", FENCED, {"query": "Oslo"}, FENCE),  # dynamiq-ai/dynamiq#506
+        ("Search", FENCED[:-4], {"query": "Oslo"}, FENCE),  # a stop sequence cut it
+        ("Search", f"Here:\n{FENCED}\nI wait.", {"query": "Oslo"}, FENCE),
+        ("Search", "```\nOslo\n```", {"query": "Oslo"}, FENCE),
+        ("Now", "None", {}, ""),
     ],
-    ids=str,
 )
-def test_a_near_miss_is_repaired_and_noted(registry, asked, note):
+def test_a_near_miss_is_repaired_and_noted(registry, name, written, arguments, note):
     """what has one meaning is repaired, and the model reads how to write it"""
-    bound = registry.bind(asked)
-    assert bound == ToolCall("Double", {"n": 12}, "call_1", bound.notes)
-    assert type(bound.arguments["n"]) is int
-    assert note in " ".join(bound.notes)
-    assert registry.run(bound).text() == "\nNote: ".join(["24", *bound.notes])
+    bound = registry.bind(Action("", name, written))
+    assert repr(bound.arguments) == repr(arguments)
+    assert bound.notes == ((note,) if note else ())
+    seen = registry.run(bound)
+    assert seen.text().split("\nNote: ")[1:] == [*bound.notes]
+    assert (seen.ok, seen.tool) == (True, name.title())
+
+
+NO_OBJECT = "the input is not a JSON object like "
 
 
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
         (Action("", "Double", "1, 2, 3"), "n has 3 values: call once per value"),
+        (Action("", "Double", "twelve"), '"twelve" is not of type'),
         (Action("", "Double", '{"n": NaN}'), "arguments: not JSON ("),
         (Action("", "Double", '{"n": 25}'), "arguments.n: 25 is greater than the max"),
+        (Action("", "Double", '{"n": 1, "n": 2}'), "n is given twice"),
+        (Action("", "Double", '{"n":' * 5000), 'write it like {"n": 1}'),
+        (Action("", "Double", "{'n': 1}"), "the input is not JSON (Expecting"),
+        (Action("", "Now", "tomorrow"), NO_OBJECT + "{}"),
+        (Action("", "Measure", "1V"), NO_OBJECT + '{"range": "1V", "seconds": 1.5}'),
+        (Action("", "Search", f"{FENCED}\nor\n{FENCED}"), NO_OBJECT),
+        (Action("", "Search", "Here it is:\n```\nOslo\n```"), NO_OBJECT),
         (ToolRequest("Double", [1]), 'arguments: [1] is not of type "object"'),
         (ToolRequest("Double", '{"n": 1'), "the arguments are not JSON ("),
         (ToolRequest("Double", {None: None}), "was unexpected"),
     ],
-    ids=str,
+    ids=lambda each: str(each)[:60],
 )
 def test_what_has_no_single_meaning_is_refused(registry, asked, words):
     """what cannot be read in one way is refused, and the error shows how to write it"""
     error = registry.bind(asked)
     assert (error.kind, error.retryable) == ("invalid_arguments", False)
     assert words in error.text()
-    assert "Use Double(n: integer)." in error.hint
+    name = asked.tool if isinstance(asked, Action) else asked.name
+    assert f"Use {registry[name].signature()}." in error.hint
+
+
+@pytest.mark.parametrize("text", ["Oslo", "[1]", "```\nOslo\n```"])
+def test_strict_takes_a_json_object_alone(text):
+    """with `strict`, text that is no JSON object is refused, and an example given"""
+    strict = ToolRegistry([made("Search", QUERY)], strict=True)
+    error = strict.bind(Action("", "Search", text))
+    assert NO_OBJECT + '{"query": "…"}' in error.text()
+    bound = strict.bind(Action("", "Search", FENCED))
+    assert bound.arguments == {"query": "Oslo"}
 
 
 def test_an_unknown_tool_lists_what_there_is(registry):
@@ -294,14 +281,10 @@ def test_the_readers_checks_and_repairs_are_asked():
     registry = ToolRegistry([made()], validate=validate, repair=repair)
     bound = registry.bind(ToolRequest("Double", {"n": 1}, "c"))
     assert (bound.arguments, bound.notes) == ({"n": 2}, ("input is n",))
-    assert registry.run(bound).text() == "4\nNote: input is n"
     assert registry.bind(ToolRequest("Double", {"n": 12}, "c")).message == "no."
     not_json = registry.bind(ToolRequest("Double", {"n": float("nan")}, "c"))
     assert not_json.kind == "invalid_arguments"  # neither of them gets it
     assert registry.problems("Double", {"n": 13}) == ["no"]
-
-
-# Running
 
 
 def run_with(function, **more):
@@ -309,18 +292,20 @@ def run_with(function, **more):
     return registry.run(ToolCall("Any", {}, "call_7"))
 
 
-def raising(error):
-    def run():
-        raise error
-
-    return run
-
-
 @pytest.mark.parametrize("arguments", [{"n": 25}, {1: {2}}])
 def test_a_call_that_nobody_bound_is_checked(registry, arguments):
     """a call that was written by hand, or changed since, is held to the schema too"""
     seen = registry.run(ToolCall("Double", arguments, "c"))
     assert (seen.error.kind, seen.call_id) == ("invalid_arguments", "c")
+
+
+def raising(error):
+    """Return a function of a tool that raises this."""
+
+    def run():
+        raise error
+
+    return run
 
 
 class Speechless(Exception):  # noqa: N818 - one that cannot be shown
@@ -354,7 +339,7 @@ def test_what_a_tool_raises_is_a_short_error_observation(error, text):
 def test_ctrl_c_is_no_error_of_the_tool():
     """a KeyboardInterrupt ends the call, and is no observation"""
     with pytest.raises(KeyboardInterrupt):
-        run_with(raising(KeyboardInterrupt))
+        run_with(raising(KeyboardInterrupt()))
 
 
 @pytest.mark.parametrize("rows", [[1, 2], "one"])
@@ -363,7 +348,7 @@ def test_a_tool_and_its_call_share_no_data(rows):
     data, given = {"items": rows}, {"rows": [rows]}
     schema = {"properties": {"rows": {}}}
     registry = ToolRegistry([made("Take", schema, lambda rows: rows.clear() or data)])
-    bound = registry.bind_call("Take", given, "c")
+    bound = registry.bind(ToolRequest("Take", given, "c"))
     seen = registry.run(bound)
     data["items"] = given["rows"] = None
     assert (bound.arguments, seen.result) == ({"rows": [rows]}, {"items": rows})
@@ -381,9 +366,20 @@ def test_a_tool_and_its_call_share_no_data(rows):
 def test_output_that_breaks_the_contract_is_an_error(output, words):
     """output that is no dict, no JSON or too long is an error, not a crash"""
     seen = run_with(lambda: output)
-    assert (seen.ok, seen.error.kind) == (False, "bad_output")
-    assert words in seen.error.message
+    assert seen.error.kind == "bad_output"
+    assert words in seen.text()
     assert run_with(lambda: {"x": "a" * 19_991}).ok  # 20,000 characters of JSON
+
+
+def test_the_model_reads_two_ends_of_a_long_result_and_the_trace_has_it_whole():
+    """`shown_chars` is of what the model reads"""
+    long = made(parameters={}, run=lambda: {"result": "a" * 50 + "z"}, shown_chars=20)
+    registry = ToolRegistry([long])
+    seen = registry.run(ToolCall("Double", {}, "c"))
+    assert len(seen.text()) == 51
+    assert registry.shown(seen).startswith("aaaaaaaaaa\n[... 31 characters left out")
+    assert registry.shown(seen).endswith("z")
+    assert registry.shown(replace(seen, tool="")) == seen.text()
 
 
 NUMBER = {"properties": {"v": {"type": "number", "multipleOf": 0.5}}}
@@ -393,7 +389,7 @@ TEXT = {"properties": {"v": {"type": "string", "pattern": r"(a*)*\1b"}}}
 @pytest.mark.parametrize(
     ("parameters", "written"),
     [
-        (INTEGER, "[" * 100_000),
+        (COUNT, "[" * 100_000),
         (NUMBER, "1" + "0" * 399),
         (TEXT, "a" * 5_000 + "!"),
         (QUERY, "```" * 20_000),
@@ -402,15 +398,11 @@ TEXT = {"properties": {"v": {"type": "string", "pattern": r"(a*)*\1b"}}}
 )
 def test_a_hostile_input_is_answered_at_once(parameters, written):
     """what is made to break reading or checking is judged in no time, in few words"""
-    registry = ToolRegistry([made(parameters=parameters)])
-    started = time.thread_time()
-    bound = registry.bind(Action("", "Double", written))
-    assert time.thread_time() - started < 5
+    registry, started = ToolRegistry([made("V", parameters)]), time.thread_time()
+    bound = registry.bind(Action("", "V", written))
+    assert time.thread_time() - started < 30
     text = bound.text() if isinstance(bound, ToolError) else str(bound.notes)
     assert len(text) < 1000
-
-
-# Time
 
 
 @pytest.mark.parametrize(
@@ -428,39 +420,29 @@ def test_a_stuck_tool_gives_its_observation_on_time(effect, hint):
     assert "within 0.2 s" in seen.error.message
 
 
-def output_of(program):
-    """Return the exit code, the output and the errors of a Python program."""
+GIVEN_UP = """
+    import time
+    from workbook.runtime.tools import ToolRegistry, tool
+    from workbook.runtime.calls import ToolCall
+
+    @tool(timeout_s=0.1)
+    def work(n: float):
+        "Works, and wakes up while Python exits."
+        while True:
+            time.sleep(0.001)
+
+    print(ToolRegistry([work]).run(ToolCall("work", {"n": 1}, "c")).error.kind)
+"""
+LIGHT = """
+    import sys, workbook.runtime.wrappers
+    heavy = {'pydantic', 'sqlite3', 'httpx', 'openai', 'langchain_core'}
+    print(sorted(heavy & set(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize(("program", "output"), [(GIVEN_UP, "timeout"), (LIGHT, "[]")])
+def test_a_program_with_tools(program, output):
+    """a call that was given up ends with the process; tools load nothing heavy"""
     command = [sys.executable, "-c", textwrap.dedent(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    return done.returncode, done.stdout, done.stderr
-
-
-@pytest.mark.parametrize("work", ["time.sleep(0.001)", "time.sleep(600)"])
-def test_a_tool_that_was_given_up_does_not_end_the_process(work):
-    """a call that was given up inside of pydantic ends with the process: it exits 0"""
-    program = f"""
-        import time
-        from pydantic import validate_call
-        from workbook.runtime.tools import Tool, ToolRegistry
-        from workbook.runtime.calls import ToolCall
-
-        @validate_call
-        def work(n: float):
-            while True:  # it wakes up while Python exits
-                {work}
-
-        schema = {{"properties": {{"n": {{"type": "number"}}}}}}
-        registry = ToolRegistry([Tool("Work", "Works.", schema, work, timeout_s=0.1)])
-        print(registry.run(ToolCall("Work", {{"n": 1}}, "c")).error.kind)
-    """
-    assert output_of(program) == (0, "timeout\n", "")
-
-
-def test_tools_are_light():
-    """a tool with a schema of its own loads nothing that only a few tools need"""
-    program = """
-        import sys, workbook.runtime.wrappers
-        heavy = {'pydantic', 'sqlite3', 'httpx', 'openai', 'langchain_core'}
-        print(sorted(heavy & set(sys.modules)))
-    """
-    assert output_of(program) == (0, "[]\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{output}\n", "")

@@ -17,57 +17,38 @@ def test_reads_an_action_and_an_answer(parse_turn):
     assert parse_turn(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "step"),
-    [
-        (f"{CALL}\nObservation: 3\nFinal Answer: 3", ADDS),
-        (f"{CALL}\nAction: Search\nAction Input: Tokyo", ADDS),
-        (f"Final Answer: 88\n{CALL}", Final("", "88")),
-        ("Final Answer: 4\nQuestion: 3+3?\nFinal Answer: 6", Final("", "4")),
-        (f"Observation: 3\n{CALL}", ADDS),
-    ],
-    ids=[
-        "made-up observation",
-        "two actions",
-        "answer and action",
-        "two answers",
-        "observation first",
-    ],
-)
-def test_the_first_step_wins(parse_turn, text, step):
+def test_the_first_step_wins(parse_turn):
     """the first step counts: later text is dropped, and so is an earlier Observation"""
-    assert parse_turn(text) == step
+    assert parse_turn(f"{CALL}\nObservation: 3\nFinal Answer: 3") == ADDS
+    assert parse_turn(f"{CALL}\nAction: Search\nAction Input: Tokyo") == ADDS
+    assert parse_turn(f"Final Answer: 88\n{CALL}") == Final("", "88")
+    two_answers = "Final Answer: 4\nQuestion: 3+3?\nFinal Answer: 6"
+    assert parse_turn(two_answers) == Final("", "4")
+    assert parse_turn(f"Observation: 3\n{CALL}") == ADDS
 
 
-@pytest.mark.parametrize(
-    ("text", "thought"),
-    [(f" I must.\n{CALL}", "I must.\nI add."), (f"Thought: 2\n{CALL}", "2\nI add.")],
-    ids=["text before the first label", "two thoughts"],
-)
-def test_all_thoughts_are_kept(parse_turn, text, thought):
+def test_all_thoughts_are_kept(parse_turn):
     """all thoughts before the step are kept, joined by a line break"""
-    assert parse_turn(text) == Action(thought, "Calculator", "1+1")
+    for text, thought in (" I must.", "I must."), ("Thought: 2", "2"):
+        right = Action(f"{thought}\nI add.", "Calculator", "1+1")
+        assert parse_turn(f"{text}\n{CALL}") == right
 
 
 PLAN = "Plan:\n- Action: call Ann\n- Action Input: her number\nAction: rest"
 QUERY = 'SELECT n FROM t\nGROUP BY "n"'
 
 
-@pytest.mark.parametrize(
-    ("text", "step"),
-    [
-        ("action： Search\n**ACTION INPUT:** 東京", Action("", "Search", "東京")),
-        ("**Final:** 88", Final("", "88")),
-        (f"Action: SQL\nAction Input: {QUERY}", Action("", "SQL", QUERY)),
-        ("Action: Stop\nAction Input:", Action("", "Stop", "")),
-        (f"Final Answer: {PLAN}\nObservation: 3", Final("", PLAN)),
-        ("A Final Answer: soon\nAction: Sum\nAction Input: 1+1",
-         Action("A Final Answer: soon", "Sum", "1+1")),
-    ],
-)  # fmt: skip
-def test_fields_are_taken_as_they_are(parse_turn, text, step):
+def test_fields_are_taken_as_they_are(parse_turn):
     """labels and values stay as `split_fields` gives them; an input may be empty"""
-    assert parse_turn(text) == step
+    wide, bold = "action： Search", "**ACTION INPUT:** 東京"
+    assert parse_turn(f"{wide}\n{bold}") == Action("", "Search", "東京")
+    assert parse_turn("**Final:** 88") == Final("", "88")
+    assert parse_turn(f"Action: SQL\nAction Input: {QUERY}") == Action("", "SQL", QUERY)
+    assert parse_turn("Action: Stop\nAction Input:") == Action("", "Stop", "")
+    assert parse_turn(f"Final Answer: {PLAN}\nObservation: 3") == Final("", PLAN)
+    soon = "A Final Answer: soon"
+    found = parse_turn(f"{soon}\nAction: Sum\nAction Input: 1+1")
+    assert found == Action(soon, "Sum", "1+1")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -20,15 +21,15 @@ NOTHING = {"", "none", "null", "()", "n/a"}  # what models write for no argument
 SAMPLES: dict[str, Any] = {"string": "…", "integer": 1, "number": 1.5, "boolean": True}
 SAMPLES |= {"array": [], "object": {}, "null": None}
 MOST = 200  # schemas that one property leads to: validating more may take for ever
+# A `$ref` to the network is refused, not fetched; a `pattern` takes milliseconds at
+# most, whatever the text: jsonschema_rs gives up.
+validator_for = partial(Draft202012Validator, offline=True)
 
 _FENCE = re.compile(r"```(?:\w*\s*\n|json\b)?(.*?)(?:```|\Z)", re.DOTALL)
 
 
 class UnreadableInput(Exception):  # noqa: N818 - what happened, in words for the model
     """Text that cannot be read as arguments."""
-
-
-# Reading
 
 
 def read_arguments(
@@ -44,7 +45,12 @@ def read_arguments(
         return _loads(text, "the input is", schema), notes
     if not strict and "```" not in text:
         if (name := only_parameter(schema)) is not None:
-            return {name: _read_value(schema, name, text)}, notes
+            types = types_of(schema["properties"][name], schema)
+            is_data = types and "string" not in types
+            for each in (text, f"[{text}]") if is_data else ():  # "1, 2" are several
+                with suppress(UnreadableInput):
+                    return {name: _loads(each)}, notes
+            return {name: text}, notes
         if not schema["properties"] and text.casefold() in NOTHING:
             return {}, notes
     raise UnreadableInput(f"the input is not a JSON object like {example_of(schema)}")
@@ -55,15 +61,6 @@ def read_json(written: Any) -> Any:
     if isinstance(written, str):
         written = _loads(written, "the arguments are") if written.strip() else None
     return {} if written is None else written
-
-
-def _read_value(schema: Schema, name: str, text: str) -> Any:
-    types = types_of(schema["properties"][name], schema)
-    if types and "string" not in types:
-        for candidate in (text, f"[{text}]"):  # "1, 2, 3" are several values
-            with suppress(UnreadableInput):
-                return _loads(candidate)
-    return text
 
 
 def _loads(text: str, what: str = "it is", schema: Schema | None = None) -> Any:
@@ -89,9 +86,6 @@ def _number(text: str) -> int | float:
     # To JSON Schema 12.0 is an integer, to a Python function it is not.
     value = float(text)
     return int(value) if abs(value) < 2**53 and value.is_integer() else value
-
-
-# Checking
 
 
 def closed_schema(schema: Schema) -> dict[str, Any]:
@@ -120,12 +114,6 @@ def closed_schema(schema: Schema) -> dict[str, Any]:
     return plain
 
 
-def validator_for(schema: Schema) -> Draft202012Validator:
-    """Return the schema compiled; a `$ref` to the network is refused, not fetched."""
-    # A `pattern` takes milliseconds at most, whatever the text: jsonschema_rs gives up.
-    return Draft202012Validator(dict(schema), offline=True)
-
-
 def validate_arguments(schema: Schema, arguments: Any) -> list[str]:
     """Return what is wrong with the arguments, sorted, each with its place."""
     closed = validator_for({**schema, "additionalProperties": False})
@@ -145,9 +133,6 @@ def _place(path: Iterable[str | int]) -> str:
     return "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in path)
 
 
-# Repair
-
-
 def repair_arguments(
     schema: Schema, arguments: dict[str, Any], aliases: Mapping[str, str] | None = None
 ) -> tuple[dict[str, Any], list[str]]:
@@ -160,26 +145,19 @@ def repair_arguments(
             name = given
         if name != given:
             notes.append(f"{given} is called {name}")
-        kinds = types_of(properties.get(name, {}), schema)
-        if "integer" in kinds and "string" not in kinds:
-            value, note = _as_integer(value)
-            notes += [f"{name}{note}"] if note else []
-        repaired[name] = value
+        repaired[name], kinds = value, types_of(properties.get(name, {}), schema)
+        if "integer" not in kinds or "string" in kinds:
+            continue
+        if isinstance(value, list) and len(value) > 1:
+            notes.append(f"{name} has {len(value)} values: call once per value")
+            continue
+        one = value[0] if isinstance(value, list) and value else value
+        if isinstance(one, str) and re.fullmatch(r"-?\d{1,99}", one.strip()):
+            one = int(one)
+        if type(one) is int and one is not value:
+            repaired[name] = one
+            notes.append(f"{name}: {value!r} read as {one}")
     return repaired, notes
-
-
-def _as_integer(value: Any) -> tuple[Any, str]:
-    if isinstance(value, list) and len(value) > 1:
-        return value, f" has {len(value)} values: call once per value"
-    one = value[0] if isinstance(value, list) and value else value
-    if isinstance(one, str) and re.fullmatch(r"-?\d{1,99}", one.strip()):
-        one = int(one)
-    if type(one) is int and one is not value:
-        return one, f": {value!r} read as {one}"
-    return value, ""
-
-
-# What a schema says
 
 
 def only_parameter(schema: Schema) -> str | None:
@@ -202,7 +180,8 @@ def example_of(schema: Schema) -> str:
 
 def types_of(part: Any, schema: Schema | None = None) -> set[str]:
     """Return the types that a property may have; empty when it does not say."""
-    return {kind for way in _ways(part, schema) for kind in _types(way)}
+    kinds = [way.get("type", ()) for way in _ways(part, schema)]
+    return {t for kind in kinds for t in ([kind] if isinstance(kind, str) else kind)}
 
 
 def type_name(part: Any, schema: Schema | None = None) -> str:
@@ -210,13 +189,9 @@ def type_name(part: Any, schema: Schema | None = None) -> str:
     names: list[str] = []
     for way in _ways(part, schema):
         listed = [way["const"]] if "const" in way else way.get("enum", ())
-        names += [*map(to_json, listed)] or _types(way)
+        types = sorted(types_of({"type": way.get("type", ())}))
+        names += [*map(to_json, listed)] or types
     return " | ".join(dict.fromkeys(names)) or "any"
-
-
-def _types(way: Schema) -> list[str]:
-    kind = way.get("type", ())
-    return [kind] if isinstance(kind, str) else sorted(kind)
 
 
 def _ways(part: Any, schema: Schema | None) -> Iterator[Schema]:

@@ -197,7 +197,8 @@ def budget(limits: Budget = Budget(), converge: bool = True) -> Guard:
         T("OBSERVE", "not_converged", "EXHAUSTED", "it was to answer, and did not"),
     ]
     asks = {"THINK": _before_model, "EXECUTE_TOOL": _before_tool}
-    asks["OBSERVE"] = _before_observation
+    end = "not_converged"
+    asks["OBSERVE"] = lambda run: end if run.forced and not run.waiting else None
     settings = limits.to_dict() | {"converge": converge}
     return Guard("limits", asks, rows, settings=settings)
 
@@ -224,11 +225,6 @@ def _before_tool(run: Any) -> str | None:
         message = f"{name} was not called: the tools have been withdrawn."
         run.refuse("withdrawn", message, hint="The run ends here.")
         return "denied"
-    ran_out: str | None = run.part(within_budget)(
-        run.elapsed(), run.limits, NextCall("tool")
-    )
+    may_it, call = run.part(within_budget), NextCall("tool")
+    ran_out: str | None = may_it(run.elapsed(), run.limits, call)
     return ran_out
-
-
-def _before_observation(run: Any) -> str | None:
-    return "not_converged" if run.forced and not run.waiting else None

@@ -44,8 +44,8 @@ class ToolError:
     def text(self) -> str:
         """Return the error as the model reads it."""
         again = "The same call may work later." if self.retryable else ""
-        parts = [f"Error ({self.kind}): {self.message}", self.hint, again]
-        return " ".join(part for part in parts if part)
+        parts = f"Error ({self.kind}): {self.message}", self.hint, again
+        return " ".join(filter(None, parts))
 
 
 class ToolFailure(Exception):  # noqa: N818 - an outcome that the tool foresaw
@@ -95,17 +95,14 @@ class Observation:
     def text(self) -> str:
         """Return what the model reads: result or error, and a line for each note."""
         outcome = self.error.text() if self.error else result_text(self.result)
-        if not self.notes:
-            return outcome
-        return "\n".join([outcome, *(f"Note: {note}" for note in self.notes)])
+        return "\nNote: ".join([outcome, *self.notes])
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of an `observation` in a trace."""
         about = {"call_id": self.call_id or None, "tool": self.tool or None}
-        fields: dict[str, Any] = {**about, "ok": self.ok, "text": self.text()}
-        fields |= {"notes": [*self.notes]} if self.notes else {}
+        notes = {"notes": [*self.notes]} if self.notes else {}
         what = {"error": asdict(self.error)} if self.error else {"result": self.result}
-        return fields | what
+        return about | {"ok": self.ok, "text": self.text()} | notes | what
 
 
 def result_text(result: dict[str, Any] | None) -> str:
@@ -115,13 +112,9 @@ def result_text(result: dict[str, Any] | None) -> str:
 
 
 def clip(text: str, limit: int) -> str:
-    """Return a text of at most `limit` characters; one that was cut ends with "…"."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
-
-
-def clipped(text: str, limit: int) -> str:
-    """Return at most `limit` characters, without the halves of surrogate pairs."""
-    return clip(text, limit).encode("utf-8", "replace").decode("utf-8")
+    """Return at most `limit` characters: "…" where it was cut, "?" for half of one."""
+    text = text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return text.encode("utf-8", "replace").decode()
 
 
 # To compact JSON with readable characters; NaN and infinity raise.
@@ -135,12 +128,9 @@ class NotJson(ValueError):  # noqa: N818 - what it is, in words for the model
 
 def as_json(value: Any) -> Any:
     """Return a copy of JSON data; NotJson says why there is none."""
-    if type(value) is dict:  # most often it is a few short texts
-        for name, each in value.items():
-            if type(each) is not str or not each.isascii() or type(name) is not str:
-                break
-        else:
-            return value.copy()
+    texts: list[Any] = [*value, *value.values()] if type(value) is dict else [None]
+    if {*map(type, texts)} <= {str} and "".join(texts).isascii():  # most results
+        return value.copy()
     try:
         text = to_json(value)
         text.encode()
@@ -150,8 +140,7 @@ def as_json(value: Any) -> Any:
     except UnicodeEncodeError:
         raise NotJson("a text has half a character in it") from None
     except RecursionError:
-        message = f"nested too deeply; {MAX_DEPTH} levels are the limit"
-        raise NotJson(message) from None
+        raise NotJson(f"nested too deeply; {MAX_DEPTH} levels are the limit") from None
     except (TypeError, ValueError) as error:
         raise NotJson(str(error)) from None
     return plain
@@ -180,7 +169,7 @@ def recordable(value: Any, levels: int = MAX_DEPTH) -> Any:
 
 def _named(value: Any) -> str:
     try:
-        text = value if isinstance(value, str) else clip(str(value), 200)
-        return text.encode("utf-8", "replace").decode()
+        text = value if isinstance(value, str) else str(value)
+        return clip(text, len(text) if text is value else 200)
     except Exception:
         return f"a {type(value).__name__}"

@@ -8,15 +8,14 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from .calls import clip
 from .guard import Guard
-from .messages import Part, message_of, render_messages, text_of
+from .messages import Part, message_of, shown
 from .script import count_tokens
 
-Count: TypeAlias = Callable[[str], int]
-
+Count = Callable[[str], int]
 LONG = 0.25  # the share of the limit that one observation may take, once it is reached
 # Turns are dropped until this share of the limit is left. Each time, the prompt changes
 # near its beginning, and the model reads again all that follows: so not at every turn.
@@ -48,16 +47,16 @@ def extract(parts: list[PromptPart]) -> str:
     for group in reversed(groups_of(parts)):
         if group[0].kind == "summary":
             lines += group[0].text.removeprefix(EARLIER).strip().splitlines()
-        else:
-            lines.append("- " + " → ".join(map(_in_short, group)))
+            continue
+        steps = []
+        for part in group:
+            calls = (part.payload or {}).get("calls", ())
+            text = ", ".join(f"{call['name']}({call['arguments']})" for call in calls)
+            line = " ".join((text or part.text).split())
+            line = re.sub("^.*?(?=Action:|Final Answer:)", "", line)
+            steps.append(clip(line, 120))
+        lines.append("- " + " → ".join(steps))
     return "\n".join(lines) + "\n"
-
-
-def _in_short(part: PromptPart) -> str:
-    calls = (part.payload or {}).get("calls", ())
-    text = ", ".join(f"{call['name']}({call['arguments']})" for call in calls)
-    line = " ".join((text or part.text).split())
-    return clip(re.sub("^.*?(?=Action:|Final Answer:)", "", line), 120)
 
 
 def fit_context(
@@ -145,54 +144,47 @@ def context(tokens: float, pinned: Sequence[str] = ()) -> Guard:
     return Guard("context", {"THINK": _fit}, settings=settings | {"pinned": [*pinned]})
 
 
-def _fit(run: Any) -> None:
-    settings, machine = run.settings["context"], run.machine
-    if not run.notes.get("is_pinned"):
-        run.notes["is_pinned"] = True
-        question = run.parts[-1]
-        text = "\n".join([question["text"], *settings["pinned"]])
-        run.parts[-1] = question | {"text": text}
-    limit, before = settings["tokens"], run.tokens()
-    if limit is None or before <= limit:
-        return
-    room = limit
-    if run.chat:  # a summary is a message of its own
-        room -= machine.count({"role": "summary", "text": ""}, run.chat)
-
-    def count(text: str) -> int:
-        return int(machine.count({"role": "text", "text": text}, False))
-
-    fitted = run.part(fit_context)(_pieces(run), room, count=count)
-    run.replace_parts([_part_of(piece, run.chat) for piece in fitted])
-    done = {"limit": limit, "before": before, "after": run.tokens()}
-    why = f"{before:,} tokens, and {limit:,} are allowed"
-    run.journal.emit("decision", who="context", what="compacted", why=why, **done)
-
-
 KINDS = {"question": "question", "system": "question", "model": "turn"}
 KINDS |= {"result": "observation", "cut": "observation", "summary": "summary"}
 
 
-def _pieces(run: Any) -> list[PromptPart]:
-    pieces, group = [], 0
+def _fit(run: Any) -> None:
+    settings, machine, chat = run.settings["context"], run.machine, run.chat
+    if not run.notes.get("is_pinned"):
+        run.notes["is_pinned"] = True
+        text = "\n".join([run.parts[-1]["text"], *settings["pinned"]])
+        run.parts[-1] = run.parts[-1] | {"text": text}  # of the question
+    limit, before = settings["tokens"], run.tokens()
+    if limit is None or before <= limit:
+        return
+    room = limit
+    if chat:  # a summary is a message of its own
+        room -= machine.count({"role": "summary", "text": ""}, chat)
+
+    def count(text: str) -> int:
+        return int(machine.count({"role": "text", "text": text}, False))
+
+    pieces, group = list[PromptPart](), 0
     for part in run.parts:
         kind = KINDS.get(part["role"], "note")
         group += kind == "turn"
-        is_message = run.chat and kind != "summary"
-        text = render_messages([message_of(part)]) if is_message else text_of(part)
         number = None if kind in ("question", "summary") else group
-        pieces.append(PromptPart(text, kind == "question", number, kind, part))
-    return [piece for piece in pieces if piece.text]
+        if text := shown(part, chat and kind != "summary"):
+            pieces.append(PromptPart(text, kind == "question", number, kind, part))
+    fitted = run.part(fit_context)(pieces, room, count=count)
+    run.replace_parts([_part_of(piece, chat) for piece in fitted])
+    done = {"limit": limit, "before": before, "after": run.tokens()}
+    why = f"{before:,} tokens, and {limit:,} are allowed"
+    run.journal.emit("decision", who="context", what="compacted", why=why, **done)
 
 
 def _part_of(piece: PromptPart, chat: bool) -> Part:
     part: Part = piece.payload
     if piece.kind == "summary":
         return {"role": "summary", "text": piece.text}
-    if piece.kind != "observation":
+    if piece.kind != "observation" or piece.text == shown(part, chat):
         return part
-    if chat:
-        role = message_of(part)["role"]
-        text = piece.text.removeprefix(f"{role}: ").removesuffix("\n")
-        return part | {"text": text}
-    return part if text_of(part) == piece.text else {"role": "cut", "text": piece.text}
+    if not chat:
+        return {"role": "cut", "text": piece.text}
+    role = message_of(part)["role"]
+    return part | {"text": piece.text.removeprefix(f"{role}: ").removesuffix("\n")}

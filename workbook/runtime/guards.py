@@ -4,19 +4,12 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
 
+from . import permission
 from .budget import Budget, budget
 from .calls import ErrorKind, Observation, ToolCall
 from .context import context
 from .guard import Guard
-from .permission import (
-    POLICY,
-    SUSPENDED,
-    Mode,
-    Person,
-    PolicyRule,
-    permission,
-    receive_from_person,
-)
+from .permission import POLICY, SUSPENDED, Mode, Person, PolicyRule
 from .stuck import stuck
 from .table import Transition, exits
 
@@ -41,7 +34,8 @@ def all_guards(
     first = []
     if context_tokens is not None or pinned:
         first = [context(context_tokens or float("inf"), pinned)]
-    return [*first, stuck(), budget(limits, converge), permission(person, mode, rules)]
+    asks = permission.permission(person, mode, rules)
+    return [*first, stuck(), budget(limits, converge), asks]
 
 
 def own_guard(guard: OwnGuard) -> Guard:
@@ -77,12 +71,12 @@ def hand_over(
         is_one = len(since) == refusals and len(tools) == 1 and "" not in tools
         return "handed_over" if is_one else None
 
-    def tried(run: Any, seen: Observation) -> dict[str, Any]:
-        arguments = run.calls[seen.call_id].arguments
-        return {"tool": seen.tool, "arguments": arguments, "error": seen.text()}
-
     def ask(run: Any) -> str:
-        failed = [tried(run, seen) for seen in run.observed[-refusals:]]
+        failed = []
+        for seen in run.observed[-refusals:]:
+            arguments = run.calls[seen.call_id].arguments
+            about = {"tool": seen.tool, "arguments": arguments, "error": seen.text()}
+            failed.append(about)
         why = f"{failed[0]['tool']} has failed {refusals} times"
         about = {"who": "person", "what": "handed over", "why": why, "tried": failed}
 
@@ -90,7 +84,7 @@ def hand_over(
             answer = run.in_flight.wait(lambda: person and person(failed), None)
             return about | {"answer": answer}
 
-        answer = receive_from_person(run, live)["answer"]
+        answer = permission.receive_from_person(run, live)["answer"]
         if answer is None:
             return "suspended"
         run.notes["handed_over"] = len(run.observed)

@@ -7,7 +7,7 @@ and put what went wrong into one sentence, without the key.
 import json
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from itertools import chain
 from typing import Any
@@ -71,14 +71,9 @@ class HostedModel(Model):
 
     def respond(self, request: Request) -> Response:
         """Return the next message; HostedModelError says in a sentence why not."""
-        answer = _Answer()
         try:
             with closing(self._asked(request)) as reply:
-                for text in map(answer.add, chunks(reply)):
-                    if text and request.on_text and request.on_text(text):
-                        answer.finish = "cancelled"
-                        break
-            return answer.response(request.stop)
+                return _response(request.stop, *_read(chunks(reply), request.on_text))
         except HostedModelError as error:
             what, words = error.args
         except httpx.TimeoutException as error:
@@ -102,7 +97,10 @@ class HostedModel(Model):
             if reply.is_success:
                 return reply
             status, words = reply.status_code, reply.read().decode(errors="replace")
-            if status in (400, 422) and self._leave_out(body, words):
+            sent_unasked = body.keys() & UNASKED - self.options.keys()
+            named = {name for name in sent_unasked if re.search(rf"\b{name}\b", words)}
+            if status in (400, 422) and named:
+                self._left_out |= named
                 continue
             is_busy = status in (408, 429) or status >= 500
             if not is_busy or tried == self.retries:
@@ -127,58 +125,49 @@ class HostedModel(Model):
         sent = {name: value for name, value in body.items() if value is not None}
         return {n: value for n, value in sent.items() if n not in self._left_out}
 
-    def _leave_out(self, body: dict[str, Any], refusal: str) -> bool:
-        sent = body.keys() & UNASKED - self.options.keys()
-        named = {name for name in sent if re.search(rf"\b{name}\b", refusal)}
-        self._left_out |= named
-        return bool(named)
 
-
-class _Answer:
-    """What has been sent of an answer, in many pieces or in one."""
-
-    def __init__(self) -> None:
-        self.message: dict[str, Any] = {}
-        self.finish, self.usage = "", None
-
-    def add(self, chunk: dict[str, Any]) -> str:
-        """Add a chunk, and return the text that it brought."""
-        if error := chunk.get("error"):
+def _read(
+    pieces: Iterator[dict[str, Any]], on_text: Callable[[str], bool] | None
+) -> tuple[dict[str, Any], str, Any]:
+    # The message, why it ends, and the usage, sent in many pieces or in one.
+    message, finish, usage = dict[str, Any](), "", None
+    for piece in pieces:
+        if error := piece.get("error"):
             raise HostedModelError("sent an error", error)
-        self.usage = chunk.get("usage") or self.usage
-        choice: dict[str, Any] = next(iter(chunk.get("choices") or []), {})
-        self.finish = choice.get("finish_reason") or self.finish
+        usage = piece.get("usage") or usage
+        choice: dict[str, Any] = next(iter(piece.get("choices") or []), {})
+        finish = choice.get("finish_reason") or finish
         if "message" in choice and "delta" not in choice:
-            self.message, self.finish = choice["message"], self.finish or "stop"
-            return _words(self.message.get("content"))
-        delta = choice.get("delta") or {}
-        text = _words(delta.get("content"))
-        _add(self.message, {**delta, "content": text})
-        return text
+            message, finish = choice["message"], finish or "stop"
+            text = _words(message.get("content"))
+        else:
+            delta = choice.get("delta") or {}
+            text = _words(delta.get("content"))
+            _add(message, {**delta, "content": text})
+        if text and on_text and on_text(text):
+            return message, "cancelled", usage
+    return message, finish, usage
 
-    def response(self, stop: Sequence[str]) -> Response:
-        """Return what was sent; a call that was cut is no call."""
-        text, refusal = _words(self.message.get("content")), self.message.get("refusal")
-        if refusal or self.finish == "content_filter":
-            words = refusal or text or "content_filter"
-            raise HostedModelError("refused", words)
-        if not self.finish:
-            raise ValueError("it broke off before its end")
-        for sequence in stop:  # some leave it out, or are not asked for it
-            text = text.partition(sequence)[0]
-        calls = tuple(
-            ToolRequest(
-                function.get("name"),
-                function.get("arguments"),
-                call.get("id") or "",
-                _others(call, CALL_FIELDS),
-            )
-            for call in self.message.get("tool_calls") or ()
-            for function in [call.get("function") or {}]
-            if self.finish not in CUT or _is_whole(function.get("arguments"))
-        )
-        extra = _others(self.message, MESSAGE_FIELDS)
-        return Response(text, _usage(self.usage), calls, self.finish, extra)
+
+def _response(
+    stop: Sequence[str], message: dict[str, Any], finish: str, usage: Any
+) -> Response:
+    text, refusal = _words(message.get("content")), message.get("refusal")
+    if refusal or finish == "content_filter":
+        raise HostedModelError("refused", refusal or text or finish)
+    if not finish:
+        raise ValueError("it broke off before its end")
+    for sequence in stop:  # some leave it out, or are not asked for it
+        text = text.partition(sequence)[0]
+    calls = []
+    for call in message.get("tool_calls") or ():
+        function = call.get("function") or {}
+        name, arguments = function.get("name"), function.get("arguments")
+        if finish not in CUT or _is_whole(arguments):  # one that was cut is no call
+            others = _others(call, CALL_FIELDS)
+            calls.append(ToolRequest(name, arguments, call.get("id") or "", others))
+    extra = _others(message, MESSAGE_FIELDS)
+    return Response(text, _usage(usage), tuple(calls), finish, extra)
 
 
 def _add(fields: dict[str, Any], piece: dict[str, Any]) -> None:

@@ -19,13 +19,18 @@ from typing import Any, NoReturn, Self
 
 import orjson
 
+from . import trace as files
 from .calls import recordable
 from .secret import HIDDEN, patterns, secrets_in
-from .trace import ENVELOPE, SCHEMA, Event, EventFile, Kind, Trace, TraceError, seal
+from .trace import ENVELOPE, Event, Kind, Trace, TraceError
 from .waiting import CANCEL, TimedOut
 
 Emit = Callable[..., Any]
 """Takes a kind of event and its fields: `emit("tool_call", tool="Search", …)`."""
+STOPS: Mapping[type[BaseException], tuple[str, str]] = {
+    TimedOut: ("timed_out", "no response in time"),
+    KeyboardInterrupt: ("cancelled", "the user did not want to wait"),
+}
 
 
 class Failed(RuntimeError):  # noqa: N818 - what happened
@@ -46,7 +51,7 @@ def _differing(event: Event | None, other: Event | None) -> str:
         return "ended"
     other = other or {}
     fields = {n: v for n, v in event.items() if n not in ENVELOPE and other.get(n) != v}
-    return f"{event['kind']} {fields}"[:300] if fields else f"{event['kind']}"
+    return f"{event['kind']} {fields or ''}".strip()[:300]
 
 
 class Journal:
@@ -57,22 +62,23 @@ class Journal:
 
     def __init__(
         self,
-        path: Path | str | EventFile | None = None,  # None: events are kept in memory
+        path: Path | str | None = None,  # None: events are kept in memory
         record: Sequence[Event] = (),  # of an earlier run
         *,
+        file: Any = None,  # the record's own, open to write
         resumed: Event | None = None,  # signal at the record's end; None: a replay
         secrets: Iterable[str] | None = None,  # None: those of the environment
         listener: Callable[[Event], object] | None = None,  # gets each new event
         echo: bool = False,  # print each observation as it comes
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        if path is not None and not isinstance(path, EventFile):
-            path = EventFile(path)
-        self.file: EventFile | None = path
-        if self.file and not record and self.file.end:
-            self.file.close()
-            words = "is there: take another path, or resume its run"
-            raise TraceError(f"{self.file.path} {words}")
+        self.file = file
+        if path is not None:
+            self.file = files.open_to_write(path)
+            if Path(path).stat().st_size:
+                self.file.close()
+                words = "is there: take another path, or resume its run"
+                raise TraceError(f"{path} {words}")
         self.record, self.resumed = record, resumed
         self.listener, self.echo = listener, echo
         self.is_replay = bool(record) and resumed is None
@@ -108,11 +114,10 @@ class Journal:
             if stopped := self.diverged or self.broken:
                 raise stopped
             line = self._line(kind, fields, was)
-            if was is None and self.is_replay:
-                self.diverge(None, json.loads(line))
-            if was is not None and (found := json.loads(line)) != was:
+            found: Any = json.loads(line) if was or self.is_replay else None
+            if found != was:
                 cap = {"max_tokens": found.get("max_tokens")}  # of other tools, limits
-                if not (self.may_differ and was | cap == found | cap):
+                if not (was and self.may_differ and was | cap == found | cap):
                     self.diverge(was, found)
             self.seq += 1
             self.just_resumed = self.just_resumed and "signal" in fields
@@ -123,10 +128,9 @@ class Journal:
             self.lines.append(line)
             try:
                 if self.file is not None:
-                    self.waiting += seal(line)
+                    self.waiting += files.seal(line)
                     if kind != Kind.TRANSITION:  # that goes out with the next line
-                        waiting, self.waiting = self.waiting, b""
-                        self.file.write(waiting)
+                        self._write()
                 self.has_end = kind == Kind.RUN_FINISHED
                 if self.echo and kind == Kind.OBSERVATION:
                     print("Observation:", json.loads(line)["text"])
@@ -141,14 +145,23 @@ class Journal:
 
     def _line(self, kind: str, fields: dict[str, Any], was: Event | None) -> bytes:
         at_s = round(self.clock() - self.began, 6) if was is None else was["at_s"]
-        self.at_s, is_request = at_s, kind == Kind.MODEL_REQUEST
-        if is_request:
-            fields = self._only_new(**fields)
-            self.step += "parent" not in fields
+        self.at_s, is_agents = at_s, False
+        if kind == Kind.MODEL_REQUEST:
+            kept, fields = fields.get("kept"), {"prompt": "", "kept": 0} | fields
+            is_agents = "parent" not in fields  # where no tool asks a model
+        if is_agents:
+            self.step += 1
+            if kept is None:  # the whole prompt, and the last one was whole, too
+                prompt = self.hidden(fields["prompt"])
+                kept = shared_items(self.sent, prompt) if self.sent else 0
+                self.sent, fields["prompt"] = prompt, prompt[kept:]
+            elif kept:
+                kept = self.sent_size  # as it was written, without secrets
+            fields["kept"] = kept
         elif kind == Kind.TRANSITION:
             fields["elapsed_s"], self.moved_s = round(at_s - self.moved_s, 6), at_s
         elif kind == Kind.RUN_STARTED and "schema" not in fields:
-            now = {"schema": SCHEMA, "started_unix_s": round(time.time(), 3)}
+            now = {"schema": files.SCHEMA, "started_unix_s": round(time.time(), 3)}
             fields = now | fields
         event: Event = {"trace_id": self.trace_id, "seq": self.seq, "step": self.step}
         event |= {"at_s": at_s, "kind": kind, **fields}
@@ -156,36 +169,21 @@ class Journal:
             line = orjson.dumps(event)
         except TypeError:  # long numbers, half characters, objects
             line = json.dumps(recordable(event), ensure_ascii=False).encode()
-        line = self._hide(line)
-        if is_request and "parent" not in fields:
-            written = json.loads(line) if HIDDEN.encode() in line else event
-            self.sent_size = written["kept"] + len(written["prompt"])
+        for sign in self.signs:
+            if sign in line:
+                line = self.secrets.sub(HIDDEN.encode(), line)
+                event = json.loads(line) if is_agents else event
+                break
+        if is_agents:
+            self.sent_size = event["kept"] + len(event["prompt"])
         return line
 
     def hidden(self, value: Any) -> Any:
         """Return JSON data without secrets, as a line has it."""
         text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
-        hidden = self._hide(text)
-        return value if hidden is text else json.loads(hidden)
-
-    def _hide(self, line: bytes) -> bytes:
-        for sign in self.signs:  # a plain loop: each line of a trace comes through here
-            if sign in line:
-                return self.secrets.sub(HIDDEN.encode(), line)
-        return line
-
-    def _only_new(
-        self, prompt: Any, kept: int | None = None, **fields: Any
-    ) -> dict[str, Any]:
-        if "parent" in fields:
-            kept = 0
-        elif kept is None:  # the whole prompt, and the last one was whole, too
-            prompt = self.hidden(prompt)
-            kept = shared_items(self.sent, prompt) if self.sent else 0
-            self.sent, prompt = prompt, prompt[kept:]
-        elif kept:
-            kept = self.sent_size  # as it was written, without secrets
-        return {"prompt": prompt, "kept": kept, **fields}
+        if not any(sign in text for sign in self.signs):
+            return value
+        return json.loads(self.secrets.sub(HIDDEN.encode(), text))
 
     def receive(self, kind: str, live: Callable[[], Mapping[str, Any]]) -> Event:
         """Return a response from outside, and write it down.
@@ -204,7 +202,10 @@ class Journal:
             try:
                 response = recordable(live())
             except BaseException as error:
-                kind, response = Kind.DECISION, _stop(error)
+                raised = "raised", recordable(in_words(error))
+                what, why = STOPS.get(type(error), raised)
+                response = {"who": "runtime", "what": what, "why": why, "stopped": True}
+                kind = Kind.DECISION
         self.emit(kind, **response)
         if "stopped" not in response:
             return response
@@ -214,9 +215,8 @@ class Journal:
 
     def take_signals(self) -> None:
         """Write down what the user has signalled, and let the run act on it."""
-        if self.seq >= len(self.record) and not self.is_replay:
-            for _ in range(len(self.signals)):  # a listener may signal once more
-                self._write_signal(self.signals.popleft())
+        if self.signals and self.seq >= len(self.record) and not self.is_replay:
+            self._write_signal(self.signals.popleft())
 
     def _write_signal(self, signal: Event) -> None:
         about = {"who": "user", "why": "the user asked for it", "signal": True}
@@ -247,12 +247,16 @@ class Journal:
         """Return the events so far."""
         return Trace((*self.record[: self.seq], *map(json.loads, self.lines)))
 
+    def _write(self) -> None:
+        lines, self.waiting = self.waiting, b""
+        while lines:  # a disk that fills up takes a part
+            lines = lines[self.file.write(lines) :]
+
     def close(self) -> None:
         """Write what waits; a record of which something is left diverges here."""
         if self.file:
             if not self.broken:
-                self.file.write(self.waiting)
-                self.waiting = b""
+                self._write()
             self.file.close()
         if self.diverged:
             raise self.diverged
@@ -277,15 +281,6 @@ def in_words(error: BaseException) -> str:
         return str(error)
     words = "".join(traceback.format_exception_only(error)).strip()
     return words.removeprefix(f"{type(error).__module__}.")
-
-
-def _stop(error: BaseException) -> Event:
-    what, why = "raised", in_words(error)
-    if isinstance(error, TimedOut):
-        what, why = "timed_out", "no response in time"
-    if isinstance(error, KeyboardInterrupt):
-        what, why = "cancelled", "the user did not want to wait"
-    return {"who": "runtime", "what": what, "why": recordable(why), "stopped": True}
 
 
 def shared_items(before: Sequence[Any], after: Sequence[Any]) -> int:

@@ -7,7 +7,7 @@ tool is asked, or a person. At most once, and reconciled: both ends make it "exa
 import json
 import sqlite3
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -15,15 +15,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .calls import Effect, ErrorKind, Observation, ToolCall, ToolError
-from .tools import Tool
+from .tools import Wait
 
 OTHER = "{key} was claimed by a call with other arguments; this one was not made."
 UNKNOWN = "unknown: {tool} was begun, and nobody knows whether it was done."
 DONE_BEFORE = "it was done before, and is not done again"
 UNKNOWN_AFTER = ("timeout", "tool_raised", "bad_output", "needs_person")
 """After these errors a WRITE may have had its effect; otherwise its tool refused."""
-
-Wait = Callable[[Callable[[], Any], float | None], Any]
 
 
 class LedgerError(RuntimeError):
@@ -70,15 +68,6 @@ def claim(db: sqlite3.Connection, key: str, digest: str) -> Claim:
     return Claim("unknown") if row[1] is None else Claim("done", json.loads(row[1]))
 
 
-def settle(db: sqlite3.Connection, key: str, result: dict[str, Any] | None) -> None:
-    """Keep the result of a claimed key; None gives it back: there was no effect."""
-    if result is None:
-        db.execute("DELETE FROM claims WHERE key = ? AND result IS NULL", (key,))
-    else:
-        update = "UPDATE claims SET result = ? WHERE key = ?"
-        db.execute(update, (json.dumps(result), key))
-
-
 class Ledger:
     """A SQLite file for threads and processes; `across_runs`: for later runs too."""
 
@@ -90,7 +79,7 @@ class Ledger:
 
     @contextmanager
     def connection(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection in autocommit mode, for `claim` and `settle`."""
+        """Yield a connection in autocommit mode, for `claim`."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             db = sqlite3.connect(self.path, timeout=60, isolation_level=None)
@@ -105,26 +94,24 @@ class Ledger:
             ) from error
 
     def settle(self, keys: Sequence[str], result: dict[str, Any] | None) -> None:
-        """Settle all keys of a call, or none of them."""
+        """Keep the result of a call under all its keys; None gives back all of them."""
+        text = None if result is None else json.dumps(result)
+        change = "UPDATE claims SET result = ?2 WHERE key = ?1"
+        if result is None:  # there was no effect
+            change = "DELETE FROM claims WHERE key = ?1 AND result IS ?2"
         with self.connection() as db:
             db.execute("BEGIN")
-            for key in keys:
-                settle(db, key, result)
+            db.executemany(change, [(key, text) for key in keys])
             db.execute("COMMIT")
 
 
 class Make:
     """How a machine makes a call: each time that it is asked for."""
 
-    is_settled = False  # True: a call that was lost may be made again
-
     def __call__(self, run: Any, call: ToolCall, wait: Wait) -> Observation:
         """Make a call, and return what came of it."""
         seen: Observation = run.tools.run(call, wait)
         return seen
-
-    def settled(self, run: Any, call: ToolCall, seen: Observation) -> None:
-        """Take note of what came of a call, now or in a record."""
 
 
 class Once(Make):
@@ -135,43 +122,49 @@ class Once(Make):
     # the tool's `look_up` knows, or the error is of kind `needs_person`.
 
     def __init__(self, ledger: Ledger | None = None) -> None:
-        self.ledger, self.is_settled = ledger, ledger is not None
+        self.ledger = ledger
+        self.is_settled = ledger is not None  # a call that was lost may be made again
 
     def __call__(self, run: Any, call: ToolCall, wait: Wait) -> Observation:
         """Make a call, or return what is known of it."""
-        tool = run.tools[call.name]
+        tool, whole = run.tools[call.name], spelled_out(run, call)
         if tool.effect is not Effect.WRITE:
             return super().__call__(run, call, wait)
-        whole = spelled_out(tool, call)
-        keys = self._keys(run, tool, whole)
+        keys, found = self._keys(run, whole), Claim("run")
         if self.ledger is None:
-            done = run.notes.get("done", {})
-            if keys[-1] in done:
-                return _done(call, done[keys[-1]])
-            return super().__call__(run, call, wait)
-        digest = run.part(idempotency_key)(whole)
-        with self.ledger.connection() as db:
-            for key in keys:
-                found: Claim = run.part(claim)(db, key, digest)
-                if found.verdict == "other":
-                    return _not_done(call, ErrorKind.DENIED, OTHER.format(key=key))
+            done, first = run.notes.get("done", ({}, 0))
+            for seen in run.observed[first:]:
+                made = run.calls.get(seen.call_id)  # None: it is notes
+                if made and seen.ok and run.tools[made.name].effect is Effect.WRITE:
+                    made = spelled_out(run, made)
+                    done[self._keys(run, made)[-1]] = Claim("done", seen.result)
+            run.notes["done"] = done, len(run.observed)
+            found = done.get(keys[-1], found)
+        else:
+            digest = run.part(idempotency_key)(whole)
+            with self.ledger.connection() as db:
+                for key in keys:
+                    found = run.part(claim)(db, key, digest)
+                    if found.verdict == "other":
+                        return _not_done(call, ErrorKind.DENIED, OTHER.format(key=key))
+        result = found.result
+        if found.verdict == "unknown" and tool.look_up is not None:
+            with suppress(Exception):  # the other side cannot tell
+                result = wait(partial(tool.look_up, **whole.arguments), tool.timeout_s)
         if found.verdict == "run":
             seen = super().__call__(run, call, wait)
+        elif result is None:
+            why = UNKNOWN.format(tool=call.name)
+            return _not_done(call, ErrorKind.NEEDS_PERSON, why)
         else:
-            result = found.result
-            if found.verdict == "unknown" and tool.look_up is not None:
-                look_up = partial(tool.look_up, **whole.arguments)
-                with suppress(Exception):  # the other side cannot tell
-                    result = wait(look_up, tool.timeout_s)
-            if result is None:
-                why = UNKNOWN.format(tool=call.name)
-                return _not_done(call, ErrorKind.NEEDS_PERSON, why)
-            seen = _done(call, result)
-        if seen.error is None or seen.error.kind not in UNKNOWN_AFTER:
+            notes = (*call.notes, DONE_BEFORE)
+            seen = Observation(call.call_id, True, result, None, call.name, notes)
+        if self.ledger and (seen.error is None or seen.error.kind not in UNKNOWN_AFTER):
             self.ledger.settle(keys, seen.result)
         return seen
 
-    def _keys(self, run: Any, tool: Tool, whole: ToolCall) -> list[str]:
+    def _keys(self, run: Any, whole: ToolCall) -> list[str]:
+        tool = run.tools[whole.name]
         keys = [json.dumps(["call", run.id, whole.call_id])]
         if tool.repeatable:
             return keys
@@ -179,24 +172,12 @@ class Once(Make):
         in_all = tool.business_key or (self.ledger and self.ledger.across_runs)
         return [*keys, key if in_all else json.dumps(["operation", run.id, key])]
 
-    def settled(self, run: Any, call: ToolCall, seen: Observation) -> None:
-        """Keep in memory what a WRITE has done."""
-        tool = run.tools[call.name]
-        if self.ledger is None and seen.ok and tool.effect is Effect.WRITE:
-            keys = self._keys(run, tool, spelled_out(tool, call))
-            run.notes.setdefault("done", {})[keys[-1]] = seen.result
 
-
-def spelled_out(tool: Tool, call: ToolCall) -> ToolCall:
+def spelled_out(run: Any, call: ToolCall) -> ToolCall:
     """Return the call with the defaults of the schema that it leaves out."""
-    parts = tool.parameters["properties"].items()
+    parts = run.tools[call.name].parameters["properties"].items()
     defaults = {name: part["default"] for name, part in parts if "default" in part}
     return replace(call, arguments=defaults | call.arguments)
-
-
-def _done(call: ToolCall, result: dict[str, Any]) -> Observation:
-    notes = (*call.notes, DONE_BEFORE)
-    return Observation(call.call_id, True, result, None, call.name, notes)
 
 
 def _not_done(call: ToolCall, kind: str, message: str) -> Observation:

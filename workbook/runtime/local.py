@@ -6,12 +6,11 @@ is asked and none is started here. Either is an endpoint like any other, too:
 """
 
 import atexit
-import json
 import os
 import socket
 import threading
-from collections.abc import Generator, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Generator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -47,26 +46,19 @@ class ModelServer:
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Return the answer to JSON; LocalModelError if it is refused."""
-        with self._sent(path, body) as reply:
-            answer: dict[str, Any] = json.loads(reply.read())
+        [answer] = self.stream(path, body)
         return answer
 
     def stream(self, path: str, body: dict[str, Any]) -> Generator[dict[str, Any]]:
-        """Yield the chunks of an answer; the server stops writing if it is closed."""
-        with self._sent(path, {**body, "stream": True}) as reply:
-            yield from chunks(reply)
-
-    @contextmanager
-    def _sent(self, path: str, body: dict[str, Any]) -> Iterator[httpx.Response]:
-        extensions = {"trace": self._note_connection}
+        """Yield an answer, in chunks if `body` asks so; closing it ends the writing."""
+        traced = {"trace": self._note_connection}
+        sent = self._client.build_request("POST", path, json=body, extensions=traced)
         try:
-            with self._client.stream(
-                "POST", path, json=body, extensions=extensions
-            ) as reply:
+            with closing(self._client.send(sent, stream=True)) as reply:
                 if reply.is_error:
                     words = error_message(reply.read().decode(errors="replace"))
                     raise LocalModelError(f"{NAME}: {words}")
-                yield reply
+                yield from chunks(reply)
         except httpx.TransportError as error:
             why = f"{NAME} does not answer at {self.url} ({error}). Was it closed?"
             raise LocalModelError(why) from None
@@ -110,9 +102,8 @@ class LocalServer(ModelServer):
             self._server: Any = xllamacpp.Server(params)
         except RuntimeError as error:
             where = f"{weights}, or could not have port {port or 'any'}"
-            raise LocalModelError(
-                f"llama.cpp could not load {where}: {error}"
-            ) from None
+            why = f"llama.cpp could not load {where}: {error}"
+            raise LocalModelError(why) from None
         super().__init__(self._server.listening_address)
         # A server that is closed before its loop runs waits for it for ever; only the
         # loop answers this.
@@ -150,7 +141,7 @@ def local_server() -> ModelServer:
     global _server
     with _lock:
         if _server is None:
-            _server = shared_server() or LocalServer(str(_weights()))
+            _server = shared_server() or LocalServer(str(weights_path() or _fetched()))
             atexit.register(close_local_server)
         return _server
 
@@ -168,9 +159,9 @@ def weights_file() -> Path:
     """Return where the weights are, or will be: `WORKBOOK_CACHE` names the folder."""
     import platformdirs
 
+    folder = os.environ.get("WORKBOOK_CACHE")
     usual = platformdirs.user_cache_dir("react-workbook")
-    folder = Path(os.environ.get("WORKBOOK_CACHE") or usual)
-    return folder.expanduser().absolute() / FILE
+    return Path(folder or usual).expanduser().absolute() / FILE
 
 
 def weights_path() -> Path | None:
@@ -179,11 +170,8 @@ def weights_path() -> Path | None:
     return path if path.is_file() and path.stat().st_size == SIZE else None
 
 
-def _weights() -> Path:
-    # Where the workbook is around this room, it fetches them.
-    if path := weights_path():
-        return path
-    try:
+def _fetched() -> Path:
+    try:  # where the workbook is around this room
         from ..weights import fetch_weights
     except ImportError:
         raise LocalModelError(f"There are no weights: {weights_file()}") from None
@@ -208,19 +196,16 @@ class LocalTextModel(Model):
     def respond(self, request: Request) -> Response:
         """Return the continuation; a server that was closed is started again."""
         body = {**self.options, "prompt": request.text, "stop": request.stop}
-        body["timings_per_token"] = True  # they count the tokens where it is stopped
+        body["stream"] = body["timings_per_token"] = True  # counts, also if stopped
         if request.max_tokens is not None:
             body["max_tokens"] = min(request.max_tokens, body["max_tokens"])
         text, finish, timings = "", "stop", {}
         with closing(local_server().stream("/v1/completions", body)) as pieces:
             for piece in pieces:
                 choice, timings = piece["choices"][0], piece["timings"]
-                text, finish = text + choice["text"], choice["finish_reason"]
-                if (
-                    choice["text"]
-                    and request.on_text
-                    and request.on_text(choice["text"])
-                ):
+                new, finish = choice["text"], choice["finish_reason"]
+                text += new
+                if new and request.on_text and request.on_text(new):
                     finish = "cancelled"
                     break
         cached = timings["cache_n"]

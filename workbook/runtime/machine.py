@@ -1,11 +1,12 @@
 """The machine: a table with its guards' rows, the work of its states, a driver."""
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Self
@@ -14,7 +15,7 @@ from .budget import Limits, Spent, check_budget, limits_of
 from .calls import Observation, ToolCall, recordable
 from .guard import Guard, Handler
 from .journal import Journal, in_words
-from .ledger import Make, Once
+from .ledger import Once
 from .messages import CHAT_PREAMBLE, TEXT_PREAMBLE, Part, shown
 from .model import Response
 from .run import HANDLERS, Run, think
@@ -22,6 +23,7 @@ from .table import CORE, Event, State, Table, Transition, drive
 from .tools import Tool, ToolRegistry, to_openai
 from .trace import ENVELOPE, Trace
 from .trace import Event as TraceEvent
+from .waiting import CANCEL
 
 BYTES_PER_TOKEN = 3  # where a model cannot count: an estimate, and no ceiling
 RESUMED = ("SUSPENDED", State.EXHAUSTED, State.CANCELLED, State.ERROR)
@@ -67,7 +69,7 @@ class Machine:
         table: Table | None = None,  # None: `agent_table()`
         handlers: Mapping[str, Handler] | None = None,  # the work of your states
         preamble: str | None = None,  # before the question; None: the usual one
-        make: Make | None = None,  # makes a call; None: once, by a ledger in memory
+        make: Callable[..., Observation] | None = None,  # None: `Once`, in memory
         on_text: Callable[[str], object] | None = None,  # gets the pieces of a turn
         parallel: bool = False,  # READs of one turn are made at once
     ) -> None:
@@ -78,17 +80,15 @@ class Machine:
         self.guards, self.make = [*(guards or ())], make or Once()
         self.on_text, self.parallel = on_text, parallel
         self.preamble, self.about = preamble, dict[str, Any]()  # more of run_started
-        self.at_once = getattr(model, "at_once", False)
-        self.streams = getattr(model, "streams", False)
         self.schemas = [to_openai(tool) for tool in self.tools] if chat else []
-        self.schemas_size = self._size(json.dumps(self.schemas)) if chat else 0
+        self.schemas_size = self._size(json.dumps(self.schemas)) if self.schemas else 0
         self.prefill_size = self._size(getattr(model, "prefill", ""))
         self.settings = {"limits": limits.to_dict()} | {
             guard.name: dict(guard.settings) for guard in self.guards if guard.settings
         }
         check_budget(limits_of(self.settings["limits"]), model, self.guards)
         self.running: Run | None = None
-        self.early = deque[TraceEvent]()  # signals before a run
+        self.is_cancelled = False  # before it began
         self.listener: Callable[[TraceEvent], object] | None = None
         self._lay_out(table, handlers or {})
 
@@ -99,15 +99,20 @@ class Machine:
             table = table.with_rules(*guard.rows, ends=guard.ends)
             work |= guard.work
         own = {n: self.parts[n] for n in ("advance", "audit") if n in self.parts}
-        self.table = table.using(**own)
+        self.table = table = table.using(**own)
         work |= {State.THINK: self.parts.get("think", think), **handlers}
-        self.asks = {
-            state: [guard.ask[state] for guard in self.guards if state in guard.ask]
-            for state in work
-        }
         self.handlers = {state: self._guarded(state, work[state]) for state in work}
-        if breaches := [*self.table.audit(), *self._gaps()]:
-            raise ValueError(f"this table cannot be run: {'; '.join(breaches)}")
+        wrong, exits = [*table.audit()], (Event.CANCEL, Event.FAILED)
+        if table.start in table.ends:
+            wrong.append(f"it starts in {table.start}, which is an end")
+        live = [state for state in table.states if state not in table.ends]
+        wrong += [f"{state} has no handler" for state in live if state not in work]
+        for state, event in product(live, exits):
+            row = table.rows.get((state, event))
+            if row is None or row.target not in table.ends:
+                wrong.append(f"{state} needs a row for {event} that leads to an end")
+        if wrong:
+            raise ValueError(f"this table cannot be run: {'; '.join(wrong)}")
 
     def __repr__(self) -> str:
         names = ", ".join(tool.name for tool in self.tools) or "no tools"
@@ -126,12 +131,15 @@ class Machine:
 
     def ask_guards(self, state: str, run: Run) -> str | None:
         """Return the first event of a guard before the work of a state, or None."""
-        for ask in self.asks.get(state, ()):
-            if (event := ask(run)) is not None:
+        for guard in self.guards:
+            ask = guard.ask.get(state)
+            if ask and (event := ask(run)) is not None:
                 return event
         return None
 
     def _guarded(self, state: str, handler: Handler) -> Handler:
+        has_guards = any(state in guard.ask for guard in self.guards)
+
         def work(run: Run) -> str:
             if run.journal.signals:
                 run.journal.take_signals()
@@ -140,7 +148,10 @@ class Machine:
             if run.held is not None and state == State.EXECUTE_TOOL:
                 held, run.held = run.held, None
                 return held
-            return self.ask_guards(state, run) or handler(run)
+            if run.later and not (run.waiting or run.unread):
+                run.parts += run.later
+                run.later = []
+            return (has_guards and self.ask_guards(state, run)) or handler(run)
 
         return work
 
@@ -164,12 +175,18 @@ class Machine:
             if journal.broken is None:  # a disk that is full ends the run in ERROR
                 raise
         try:
-            if journal.is_replay:
-                self._compare(journal, started)
+            if journal.is_replay and not journal.may_differ:
+                before = started.get("before", ())  # it may be another engine's
+                now = started | recordable(self._start(started["question"], before))
+                if any(
+                    now[n] != started.get(n) for n in ("chat", "settings", "before")
+                ):
+                    journal.seq = 0
+                    journal.diverge(journal.record[0], journal.record[0] | now)
             run = self.running = Run(self, journal, started)
-            if not journal.is_replay:
-                journal.signals.extend(self.early)
-                self.early.clear()
+            if self.is_cancelled and not journal.is_replay:
+                self.is_cancelled = False
+                journal.signals.append(CANCEL)
             with run.in_flight.ctrl_c_is_cancel():
                 self._run(run)
         finally:
@@ -180,18 +197,39 @@ class Machine:
         return RunResult(last.target, last.event, answer, run.message, run)
 
     def _run(self, run: Run) -> None:
-        table, journal = self.table, run.journal
+        table, journal, moved = self.table, run.journal, partial(self._moved, run)
         while True:
-            self._follow(table, run)
+            run.last = Transition("", "", table.start)
+            try:
+                self.parts.get("drive", drive)(table, self.handlers, run, moved)
+                if run.last.target not in table.ends:
+                    words = f"drive ended in {run.last.target}, which is no end"
+                    raise LookupError(words)
+            except BaseException as error:
+                if not journal.diverged and run.last.target not in table.ends:
+                    stopped = isinstance(error, KeyboardInterrupt)
+                    event = Event.CANCEL if stopped else Event.FAILED
+                    moved(table.rows[run.last.target, event], error)
             state = run.last.target
             goes_on = journal.just_resumed and state in RESUMED
             if state != "SUSPENDED" and not goes_on:  # or it died before its end
                 self._emit_end(run)
-                goes_on = journal.just_resumed and state in RESUMED
+                goes_on = journal.just_resumed and run.last.target in RESUMED
             if not goes_on:
                 return
             start = State.OBSERVE if run.unread else run.last.source
             table = replace(self.table, start=start)
+
+    def _moved(self, run: Run, row: Transition, raised: BaseException | None) -> None:
+        run.last, run.message = row, row.why
+        about: dict[str, Any] = row._asdict()
+        if raised is not None and row.event == Event.FAILED:
+            run.message = in_words(raised)
+        if run.call is not None:
+            about |= {"tool": run.call.name, "call_id": run.call.call_id}
+        if not (run.waiting or run.unread):
+            run.call = None
+        run.journal.emit("transition", **about)
 
     def _start(self, question: str, history: Sequence[Part]) -> dict[str, Any]:
         before = [part for part in history if part["role"] != "system"]
@@ -206,47 +244,11 @@ class Machine:
         about |= {"settings": self.settings, "before": before}
         return about | self.about
 
-    def _compare(self, journal: Journal, started: TraceEvent) -> None:
-        if journal.may_differ:
-            return
-        before = started.get("before", ())  # the record may be another engine's
-        now = started | recordable(self._start(started["question"], before))
-        same = ("chat", "settings", "before")
-        if any(now[name] != started.get(name) for name in same):
-            journal.seq = 0
-            journal.diverge(journal.record[0], journal.record[0] | now)
-
-    def _follow(self, table: Table, run: Run) -> None:
-        run.last = Transition("", "", table.start)
-
-        def moved(row: Transition, raised: BaseException | None) -> None:
-            run.last, run.message = row, row.why
-            about = {"source": row.source, "event": row.event}
-            about |= {"target": row.target, "why": row.why}
-            if raised is not None and row.event == Event.FAILED:
-                run.message = in_words(raised)
-            if run.call is not None:
-                about |= {"tool": run.call.name, "call_id": run.call.call_id}
-            if not (run.waiting or run.unread):
-                run.call = None
-            run.journal.emit("transition", **about)
-
-        try:
-            self.parts.get("drive", drive)(table, self.handlers, run, moved)
-            if run.last.target not in table.ends:
-                raise LookupError(f"drive ended in {run.last.target}, which is no end")
-        except BaseException as error:
-            if not run.journal.diverged and run.last.target not in table.ends:
-                stopped = isinstance(error, KeyboardInterrupt)
-                event = Event.CANCEL if stopped else Event.FAILED
-                moved(self.table.rows[run.last.target, event], error)
-
     def _emit_end(self, run: Run) -> None:
         last, spent = run.last, run.elapsed()
-        used: dict[str, Any] = {"steps": spent.steps, "tool_calls": spent.tool_calls}
-        used |= {"wall_s": round(spent.wall_s, 6), "usage": spent.usage.to_dict()}
         end: dict[str, Any] = {"state": last.target, "reason": last.event}
         end["answer"] = run.answer if last.target == State.DONE else None
+        used = asdict(spent) | {"wall_s": round(spent.wall_s, 6)}
         end |= {"message": run.message, "spent": used}
         end |= {"forced": True} if run.forced else {}
         with suppress(Exception):  # the journal keeps what it was
@@ -255,15 +257,10 @@ class Machine:
             run.last = Transition(last.source, Event.FAILED, State.ERROR)
             run.message = in_words(broken)
 
-    def signal(self, what: str, **fields: Any) -> None:
-        """Signal something to the run: it acts on it between two states."""
-        run = self.running
-        (run.journal.signals if run else self.early).append({"what": what, **fields})
-
     def cancel(self) -> None:
         """End the run: from any thread, before it began, or while a call hangs."""
         if (run := self.running) is None:
-            self.signal("cancel")
+            self.is_cancelled = True
         else:
             run.in_flight.cancel()
 
@@ -280,29 +277,9 @@ class Machine:
             tell(event["kind"], **fields)
 
         again, model = copy(self), SimpleNamespace(respond=lambda request: say())
-        if count := getattr(self.model, "count", None):
-            model.count = count
-        again.model, again.make = model, _Observed(observe)
-        again.listener, again.on_text, again.early = listener, None, deque()
+        model.count = getattr(self.model, "count", None)
+        model.at_once = getattr(self.model, "at_once", False)
+        again.model = model
+        again.make = lambda run, call, wait: observe(call)
+        again.listener, again.on_text, again.is_cancelled = listener, None, False
         return again
-
-    def _gaps(self) -> list[str]:
-        ends, rows = self.table.ends, self.table.rows
-        if self.table.start in ends:
-            return [f"it starts in {self.table.start}, which is an end"]
-        live = [state for state in self.table.states if state not in ends]
-        gaps = [f"{s} has no handler" for s in live if s not in self.handlers]
-        for key in ((s, event) for s in live for event in (Event.CANCEL, Event.FAILED)):
-            if key not in rows or rows[key].target not in ends:
-                gaps.append("{} needs a row for {} that leads to an end".format(*key))
-        return gaps
-
-
-class _Observed(Make):
-    """Makes no call: a function supplies what comes of it."""
-
-    def __init__(self, observe: Callable[[ToolCall], Observation]) -> None:
-        self.observe = observe
-
-    def __call__(self, run: Run, call: ToolCall, wait: Any) -> Observation:
-        return self.observe(call)

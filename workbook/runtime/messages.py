@@ -8,6 +8,7 @@ returns what a response asks for.
 import json
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from .calls import NotJson, ToolCall, ToolError, as_json, to_json
@@ -167,7 +168,8 @@ def read_turn(
         call_id = f"call_{len(used) + 1}"
         used.add(call_id)
         found = tools.bind(turn, call_id)
-        asked = _asked(found, turn.tool, {"input": turn.input}, call_id)
+        as_is = ToolCall(turn.tool, {"input": turn.input}, call_id)
+        asked = Asked(found) if isinstance(found, ToolCall) else Asked(as_is, found)
         return Reply("tool_requested", part, (asked,))
     if isinstance(turn, Final):
         return Reply("final_answer", part, answer=turn.answer)
@@ -206,22 +208,17 @@ _NAMED = re.compile(r"<function=([\w.-]+)>|\[TOOL_CALLS\]\s*([\w.-]+)\s*[({\[]")
 
 
 def _is_call(words: str, tools: Container[str]) -> bool:
-    if any(name in tools for match in _NAMED.findall(words) for name in match if name):
+    if any(name in tools for match in _NAMED.findall(words) for name in match):
         return True
     inside = [text for match in _WRAPPED.findall(words) for text in match if text]
-    return any(_calls_in(text, tools) for text in [words, *inside])
-
-
-def _calls_in(text: str, tools: Container[str]) -> bool:
-    try:
-        written = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    for call in written if isinstance(written, list) else [written]:
-        function = call.get("function", call) if isinstance(call, dict) else None
-        name = function.get("name") if isinstance(function, dict) else function
-        if isinstance(call, dict) and isinstance(name, str) and name in tools:
-            return True
+    for text in [words, *inside]:
+        with suppress(ValueError, RecursionError):
+            written = json.loads(text)
+            for call in written if isinstance(written, list) else [written]:
+                name = call.get("function", call) if isinstance(call, dict) else ""
+                name = name.get("name") if isinstance(name, dict) else name
+                if isinstance(name, str) and name in tools:
+                    return True
     return False
 
 
@@ -235,34 +232,26 @@ def _read_calls(response: Mapping[str, Any], tools: Any, used: set[str]) -> Repl
         call_id, number = given, len(used) + 1
         while not call_id or call_id in used:  # none, or an earlier turn's
             call_id, number = f"runtime_{number}", number + 1
-        text = _as_written(written.get("arguments"))
-        found = tools.bind_call(name, written.get("arguments"), call_id)
+        arguments = written.get("arguments")
+        found = tools.bind_call(name, arguments, call_id)
+        try:
+            is_text = isinstance(arguments, str) and arguments.strip()
+            plain = json.loads(arguments) if is_text else arguments
+            plain = {} if plain in (None, "") else as_json(plain)
+        except (NotJson, ValueError, RecursionError):
+            plain = str(arguments)
+        text = to_json(plain if isinstance(plain, dict) else {"input": plain})
         if given and given in in_turn:  # nobody could say which result is whose
             message = f"call_id {given!r} has been used before; nothing was done."
             hint = "Read the observation of the first call, or use a new call_id."
             found = ToolError("duplicate_call_id", message, hint=hint)
         used.add(call_id)
         in_turn.add(given)
-        asked.append(_asked(found, name, json.loads(text), call_id))
+        as_is = ToolCall(name, json.loads(text), call_id)
+        is_made = isinstance(found, ToolCall)
+        asked.append(Asked(found) if is_made else Asked(as_is, found))
         back: Part = {"id": call_id, "name": name, "arguments": text}
         written_back.append(back | _extra(written))
     kept = split_turn(response["text"], Malformed(Unreadable.NO_STEP, ""))[0]
     part: Part = {"role": "model", "text": kept, "calls": written_back}
     return Reply("tool_requested", part | _extra(response), tuple(asked))
-
-
-def _asked(
-    found: ToolCall | ToolError, name: str, given: dict[str, Any], call_id: str
-) -> Asked:
-    if isinstance(found, ToolCall):
-        return Asked(found)
-    return Asked(ToolCall(name, given, call_id), found)
-
-
-def _as_written(given: Any) -> str:
-    try:
-        plain = json.loads(given) if isinstance(given, str) and given.strip() else given
-        plain = {} if plain in (None, "") else as_json(plain)
-    except (NotJson, ValueError, RecursionError):
-        plain = str(given)
-    return to_json(plain if isinstance(plain, dict) else {"input": plain})

@@ -4,7 +4,7 @@ Three models have it: `script.Script`, `hosted.HostedModel`, `local.LocalTextMod
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
 from .messages import CUT, Part, as_chat, as_text, part_of
@@ -141,11 +141,9 @@ class Prefilled(Model):
         """Return the model's turn after the prefill, with the prefill."""
         if request.on_text:
             request.on_text(self.prefill)
-        prefill = {"role": "prefill", "text": self.prefill}
-        reply = self.model.respond(request._replace(parts=[*request.parts, prefill]))
-        return Response(
-            self.prefill + reply.text, reply.usage, (), reply.finish, {}, reply.timings
-        )
+        parts = [*request.parts, {"role": "prefill", "text": self.prefill}]
+        reply: Response = self.model.respond(request._replace(parts=parts))
+        return replace(reply, text=self.prefill + reply.text, calls=(), extra={})
 
 
 def stop_sequences(stop: Sequence[str]) -> tuple[str, ...]:

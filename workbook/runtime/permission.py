@@ -10,22 +10,14 @@ import inspect
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any, NamedTuple
 
-from .calls import (
-    Effect,
-    ErrorKind,
-    ToolCall,
-    ToolError,
-    ToolFailure,
-    clip,
-    recordable,
-    to_json,
-)
+from . import calls
+from .calls import Effect, ErrorKind, ToolCall, ToolError, ToolFailure
 from .guard import Guard
 from .messages import Asked
 from .table import Transition, exits
@@ -156,7 +148,7 @@ def approve(
             if found := problems(arguments):
                 message = f"the edited arguments are not valid: {'; '.join(found)}."
                 return ToolError(ErrorKind.INVALID_ARGUMENTS, message)
-            shown = clip(to_json(arguments), 200)
+            shown = calls.clip(calls.to_json(arguments), 200)
             note = f"{answer.who} changed the arguments to {shown}"
             return replace(call, arguments=arguments, notes=(*call.notes, note))
     is_this = answer.call_id == call.call_id
@@ -194,8 +186,8 @@ def permission(
         *exits(S),
     ]
     settings = {"mode": str(Mode(mode)), "rules": [[*map(str, rule)] for rule in rules]}
-    work = {S: partial(_pending_approval, person=person)}
-    asks = {"EXECUTE_TOOL": _policy}
+    pending = partial(_pending_approval, person=person)
+    asks, work = {"EXECUTE_TOOL": _policy}, {S: pending}
     return Guard("permission", asks, rows, work, settings, [SUSPENDED])
 
 
@@ -209,7 +201,7 @@ def _policy(run: Any) -> str | None:
     about = {"who": "policy", "what": str(verdict), "why": why}
     about |= {"call_id": call.call_id, "tool": call.name, "mode": mode}
     if verdict == Verdict.ASK:
-        return _ask(run, Request(_shown(run, call), tool, "", why=why), about)
+        return _ask(run, call, about)
     if verdict == Verdict.DENY or tool.effect is Effect.WRITE:
         run.journal.emit("decision", **about)
     if verdict == Verdict.DENY:
@@ -220,44 +212,33 @@ def _policy(run: Any) -> str | None:
     return None
 
 
-def _shown(run: Any, call: ToolCall) -> ToolCall:
-    # A person and the record see no secrets.
-    return replace(call, arguments=run.journal.hidden(call.arguments))
-
-
-def _ask(run: Any, request: Request, about: Mapping[str, Any]) -> str | None:
+def _ask(run: Any, call: ToolCall, about: dict[str, Any]) -> str | None:
     # Nobody is asked about a call whose preview is a ToolFailure: it cannot be made.
-    call, digest = request.call, digest_of_call(request.call)
-    if run.notes.get("approved") == (call.call_id, digest):
+    tool, hidden = run.tools[call.name], run.journal.hidden
+    seen = replace(call, arguments=hidden(call.arguments))  # they see no secrets
+    if run.notes.get("approved") == (call.call_id, digest := digest_of_call(seen)):
         return None
 
-    def live() -> Mapping[str, Any]:
-        shown = {"arguments": call.arguments, "digest": digest}
+    def live() -> dict[str, Any]:
+        preview = calls.to_json(call.arguments)
+        shown = about | {"arguments": seen.arguments, "digest": digest}
         try:
-            preview = _preview(request.tool, run.waiting[0].call)
+            preview = tool.preview(**call.arguments) if tool.preview else preview
         except ToolFailure as failure:
-            kind, message, _, hint = astuple(failure.error)
-            why = {"what": str(Verdict.DENY), "why": message}
-            return {**about, **shown, **why, "refusal": [kind, message, hint]}
-        return {**about, **shown, "preview": preview}
+            error = failure.error
+            shown |= {"what": str(Verdict.DENY), "why": error.message}
+            return shown | {"refusal": [error.kind, error.message, error.hint]}
+        except Exception as error:  # it says what it can, and never ends a run
+            preview += f" (no preview: {calls.recordable(error)})"
+        return shown | {"preview": preview}
 
     shown = run.journal.receive("decision", live)
     if "refusal" in shown:
         run.refuse(*shown["refusal"])
         return "denied"
-    run.notes |= {"request": request._replace(preview=shown["preview"]), "edits": 0}
+    request = Request(seen, tool, shown["preview"], why=about["why"])
+    run.notes |= {"request": request, "edits": 0}
     return "ask"
-
-
-def _preview(tool: Tool, call: ToolCall) -> str:
-    if tool.preview is None:
-        return to_json(call.arguments)
-    try:
-        return tool.preview(**call.arguments)
-    except ToolFailure:
-        raise
-    except Exception as error:  # it says what it can, and never ends a run
-        return f"{to_json(call.arguments)} (no preview: {recordable(error)})"
 
 
 def _pending_approval(run: Any, person: Person | None) -> str:
@@ -268,7 +249,8 @@ def _pending_approval(run: Any, person: Person | None) -> str:
     made = run.part(approve)(call, answer, partial(run.tools.problems, call.name))
     if not isinstance(made, ToolError):
         made = run.waiting[0].call if made == call else made
-        run.notes["approved"] = (made.call_id, digest_of_call(_shown(run, made)))
+        seen = replace(made, arguments=run.journal.hidden(made.arguments))
+        run.notes["approved"] = (made.call_id, digest_of_call(seen))
         run.waiting[0], run.call = Asked(made), made
         return "edited" if isinstance(answer, Edit) else "approved"
     run.notes["edits"] += 1
@@ -281,27 +263,27 @@ def _pending_approval(run: Any, person: Person | None) -> str:
 
 def ask_person(run: Any, person: Person | None, request: Request) -> Answer | None:
     """Return a person's answer, written down; None: nobody answers now."""
-    call = {"call_id": request.call.call_id, "tool": request.call.name}
 
     def asked() -> Any:
         answer: Any = person and person(request)
         return awaited(answer) if inspect.iscoroutine(answer) else answer
 
-    def live() -> Mapping[str, Any]:
+    def live() -> dict[str, Any]:
+        about = {"call_id": request.call.call_id, "tool": request.call.name}
         here = threading.current_thread() is threading.main_thread()  # Ctrl-C ends it
         answer = run.in_flight.wait(asked, None if here else threading.TIMEOUT_MAX)
         if answer is None:
             later = {"who": "person", "what": "later", "why": "nobody answers now"}
-            return {**later, **call, "answer": None}
+            return later | about | {"answer": None}
         if not isinstance(answer, Answer):
             raise TypeError(f"a person answered {answer!r}: no Approve, Edit, Reject")
         kind = type(answer).__name__.lower()
         given = {"who": answer.who, "what": kind, "why": answer.why}
-        return {**given, **call, "answer": {"kind": kind, **answer._asdict()}}
+        return given | about | {"answer": {"kind": kind, **answer._asdict()}}
 
-    kinds: dict[str, Any] = {"approve": Approve, "edit": Edit, "reject": Reject}
     if (given := receive_from_person(run, live)["answer"]) is None:
         return None
+    kinds: dict[str, Any] = {"approve": Approve, "edit": Edit, "reject": Reject}
     fields = {**given}
     answer: Answer = kinds[fields.pop("kind")](**fields)
     return answer

@@ -1,15 +1,18 @@
 """A recorded run again: to its end, on from where it stopped, or with a change."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from . import trace as files
 from .calls import Observation, ToolError, as_json, recordable
 from .journal import Divergence, Journal
 from .machine import RESUMED, Machine, RunResult
 from .model import Response, ToolRequest, Usage
-from .trace import ENVELOPE, Event, EventFile, Trace, TraceError
+from .trace import ENVELOPE, Event, Trace, TraceError
 
 TIMES = {"at_s", "elapsed_s", "started_unix_s", "trace_id", "wall_s", "what_if"}
 """What differs between two runs that are the same: times, and which file it is."""
@@ -29,28 +32,22 @@ def replay(trace: Trace, machine: Machine) -> RunResult:
 
 def first_divergence(recorded: Sequence[Event], emitted: Sequence[Event]) -> int | None:
     """Return the number of the first event in which two runs differ, times apart."""
-    for seq, (one, other) in enumerate(zip(recorded, emitted, strict=False)):
-        if not alike(one, other):
+    for seq, (one, other) in enumerate(zip_longest(recorded, emitted)):
+        if one is None or other is None or not alike(one, other):
             return seq
-    same = len(recorded) == len(emitted)
-    return None if same else min(len(recorded), len(emitted))
+    return None
 
 
 def alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Return whether two events are the same, but for times and ids."""
-    apart = {n for n in ENVELOPE if n not in one or n not in other}
-    one, other = (
-        {n: v for n, v in event.items() if n not in apart} for event in (one, other)
-    )
-    return bool(_timeless(one) == _timeless(other))
+    apart = TIMES | {n for n in ENVELOPE if n not in one or n not in other}
+    return bool(_timeless(one, apart) == _timeless(other, apart))
 
 
-def _timeless(value: Any) -> Any:
+def _timeless(value: Any, apart: Set[str] = TIMES) -> Any:
     if isinstance(value, Mapping):
-        return {str(n): _timeless(v) for n, v in value.items() if n not in TIMES}
-    if isinstance(value, list | tuple):
-        return [_timeless(each) for each in value]
-    return value
+        return {str(n): _timeless(v) for n, v in value.items() if n not in apart}
+    return [*map(_timeless, value)] if isinstance(value, list | tuple) else value
 
 
 def resume(path: Path | str, machine: Machine) -> RunResult:
@@ -61,17 +58,20 @@ def resume(path: Path | str, machine: Machine) -> RunResult:
     """
     if not Path(path).exists():
         raise FileNotFoundError(f"there is no trace {path}")
-    file = EventFile(path)
+    file, record = files.open_to_write(path), list[Event]()
     try:
-        record = file.events()
+        try:
+            for event in files.read_events(path):
+                record.append(event)
+        except files.CutShortError:
+            file.truncate(Path(path).read_bytes().rfind(b"\n") + 1)
         if not record or record[0]["kind"] != "run_started":
             raise TraceError(f"{path} holds no run that has begun: nothing to resume")
-        end = record[-1] if record[-1]["kind"] == "run_finished" else None
-        if end and end["state"] not in RESUMED:
+        if (end := Trace(record).end) and end["state"] not in RESUMED:
             words = f"has ended in {end['state']}: begin a new one"
             raise TraceError(f"the run in {path} {words}")
-        resumed = _going_on("resumed", machine, record)
-        journal = Journal(file, record, resumed=resumed, listener=machine.listener)
+        signal, listener = _going_on("resumed", machine, record), machine.listener
+        journal = Journal(record=record, file=file, resumed=signal, listener=listener)
     except BaseException:
         file.close()
         raise
@@ -118,26 +118,24 @@ def _changed(event: Event, change: Mapping[str, Any]) -> Event:
         words = f"{list(change)} cannot be changed in it, but {can}"
         raise TraceError(f"event {seq} is a {event['kind']}: {words}")
     try:
-        if event["kind"] == "observation":
-            return event | _changed_observation(event, change)
-        calls = change.get("calls", ())
-        asked = [ToolRequest(call["tool"], call["arguments"]) for call in calls]
-        response = Response(str(change.get("text", "")), calls=asked)
-        gone = {"calls", "finish", "extra"}
-        kept = {name: value for name, value in event.items() if name not in gone}
-        return kept | response.fields() | {"usage": event["usage"]}
+        if event["kind"] == "model_turn":
+            calls = change.get("calls", ())
+            asked = [ToolRequest(call["tool"], call["arguments"]) for call in calls]
+            response = Response(str(change.get("text", "")), calls=asked)
+            new = response.fields() | {"usage": event["usage"]}
+        else:
+            error = ToolError(**change["error"]) if "error" in change else None
+            result = change.get("result")
+            if not (error or isinstance(result, dict)):
+                raise TypeError("a result is an object, as {'result': 90}")
+            seen = Observation.of_event(event)
+            result = None if error else as_json(result)
+            new = replace(seen, ok=not error, result=result, error=error).fields()
+            new = {"result": None, "error": None} | new
     except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise TraceError(f"this is no change of event {seq}: {problem}") from None
-
-
-def _changed_observation(event: Event, change: Mapping[str, Any]) -> Event:
-    error = ToolError(**change["error"]) if "error" in change else None
-    result = change.get("result")
-    if error is None and not isinstance(result, dict):
-        raise TypeError("a result is an object, as {'result': 90}")
-    seen = Observation.of_event(event)
-    about = seen.call_id, error is None, as_json(result), error, seen.tool, seen.notes
-    return {"result": None, "error": None} | Observation(*about).fields()
+    gone = ("calls", "finish", "extra")  # of the turn that it was
+    return {n: v for n, v in event.items() if n not in gone} | new
 
 
 def _going_on(what: str, machine: Machine, record: Sequence[Event]) -> Event:

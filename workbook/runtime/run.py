@@ -1,9 +1,9 @@
 """The state of one run, and the work of its three states: think, execute, observe."""
 
-import contextvars
 import math
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextvars import copy_context
 from functools import partial
 from typing import Any
 
@@ -35,9 +35,8 @@ class Run:
         self.forced = False  # the tools were withdrawn, and an answer asked for
         question: Part = {"role": "question", "text": self.question}
         self.parts: list[Part] = [*started["before"], question]
-        self.later: list[Part] = []  # notes, until the calls of a turn are observed
+        self.later: list[Part] = []  # notes, until the model is asked again
         self.sent = self.counted = self.size_before = 0
-        self.schemas, self.is_asking = machine.schemas, False
         self.text = ""  # of the last turn
         self.answer: str | None = None
         self.used = {c["id"] for p in self.parts for c in p.get("calls", ())}
@@ -66,21 +65,18 @@ class Run:
         self.limits = limits_of(self.settings["limits"])
         note = signal.get("note", "")
         if self.forced and "limits" in changed:  # there is more to spend
-            self.forced, self.schemas = False, self.machine.schemas
+            self.forced = False
             note = "\n".join(filter(None, ["Tools can be called again.", note]))
         if note:
-            busy = self.waiting or self.unread or self.is_asking
-            (self.later if busy else self.parts).append({"role": "note", "text": note})
+            self.later.append({"role": "note", "text": note})
 
     def elapsed(self) -> Spent:
         """Return what is spent, after a look at the journal's clock."""
         self.spent.wall_s = self.journal.at_s - self.waited_s
         return self.spent
 
-    def left_s(self) -> float | None:
-        """Return how many seconds a call may take; None: there is no limit."""
-        left = self.limits.wall_s - self.elapsed().wall_s
-        return None if left == math.inf else max(left, 0.0)
+    def _left_s(self) -> float:
+        return max(self.limits.wall_s - self.elapsed().wall_s, 0.0)
 
     def tokens(self) -> int:
         """Return how many tokens the conversation has."""
@@ -92,7 +88,7 @@ class Run:
 
     def size(self) -> int:
         """Return how many tokens the next request has, its schemas included."""
-        schemas = self.machine.schemas_size if self.schemas else 0
+        schemas = 0 if self.forced else self.machine.schemas_size
         return int(self.tokens() + schemas + self.machine.prefill_size)
 
     def replace_parts(self, parts: list[Part]) -> None:
@@ -101,7 +97,7 @@ class Run:
 
     def withdraw_tools(self, words: str) -> None:
         """Offer no tool any more, and write so into the conversation."""
-        self.forced, self.schemas = True, []
+        self.forced = True
         self.parts.append({"role": "note", "text": words})
 
     def ask(self) -> TraceEvent:
@@ -110,14 +106,10 @@ class Run:
         new, kept = self.parts[self.sent :], self.sent
         prompt = as_chat(new) if self.chat else as_text(new)
         cap = {} if self.max_tokens is None else {"max_tokens": self.max_tokens}
-        self.is_asking, schemas = True, self.schemas  # they are sent as they are now
-        try:
-            self.journal.emit("model_request", prompt=prompt, kept=kept, **cap)
-            self.sent = len(self.parts)
-            respond = partial(self._respond, schemas)
-            response = self.journal.receive("model_turn", respond)
-        finally:
-            self.is_asking = False
+        respond = partial(self._respond, [] if self.forced else self.machine.schemas)
+        self.journal.emit("model_request", prompt=prompt, kept=kept, **cap)
+        self.sent = len(self.parts)
+        response = self.journal.receive("model_turn", respond)
         used = response["usage"]
         self.spent.usage += Usage(used["input"], used["output"], used["cached"])
         if response.get("finish") == "cancelled":
@@ -125,15 +117,15 @@ class Run:
         return response
 
     def _respond(self, schemas: list[Any]) -> dict[str, Any]:
-        machine, on_text = self.machine, None
-        if machine.on_text and machine.streams:
+        machine, model, on_text, limit_s = self.machine, self.machine.model, None, None
+        if machine.on_text and getattr(model, "streams", False):
             on_text = partial(self.in_flight.take_text, machine.on_text)
+        if not getattr(model, "at_once", False):
+            most_s = getattr(self.limits, "model_s", math.inf)
+            limit_s = min(self._left_s(), most_s)
         stop = () if self.chat else STOP
         about = (stop, self.spent.steps, self.max_tokens, on_text, self.chat)
-        request = Request(self.parts, schemas, *about)
-        most_s, left_s = getattr(self.limits, "model_s", math.inf), self.left_s()
-        limit_s = None if machine.at_once or left_s is None else min(left_s, most_s)
-        respond = partial(machine.model.respond, request)
+        respond = partial(model.respond, Request(self.parts, schemas, *about))
         response: Response = self.in_flight.wait(respond, limit_s)
         fields = response.fields()
         if fields["usage"] is None:  # the model does not report it
@@ -159,23 +151,23 @@ class Run:
     def call_tool(self) -> None:
         """Make the first call that waits, with the READs that may be made with it."""
         asked, before = self._take(), len(self.observed)
-        begun, is_made = 0, False
+        begun, is_made, made = 0, False, dict[str, Observation]()
         try:
             for each in asked:
                 begun += 1
                 self._write_down(each.call)
-                self.journal.take_signals()
+                if self.journal.signals:
+                    self.journal.take_signals()
                 if self.cancelled:
                     raise KeyboardInterrupt
             is_made = True
-            for each, make in zip(asked, self._makers(asked), strict=True):
-                self._finish(each, make)
+            for number, each in enumerate(asked):
+                self._finish(each, partial(self._make, asked[number:], made))
         except BaseException:
             if not (self.journal.broken or self.journal.diverged):
-                made, not_made = "It may have had its effect.", "It was not made."
+                hint = "It may have had its effect." if is_made else "It was not made."
                 for each in asked[len(self.observed) - before : begun]:
                     why = f"the run was stopped before {each.call.name} had a result."
-                    hint = made if is_made else not_made
                     self._fail(each.call, ToolError("cancelled", why, hint=hint))
                 self.waiting.extendleft(reversed(asked[begun:]))
                 self.spent.tool_calls -= len(asked) - begun
@@ -186,6 +178,11 @@ class Run:
         call = self.waiting.popleft().call
         self._write_down(call)
         self._fail(call, ToolError(kind, message, hint=hint))
+
+    def _write_down(self, call: ToolCall) -> None:
+        self.call, self.calls[call.call_id] = call, call
+        about = {"tool": call.name, "arguments": call.arguments}
+        self.journal.emit("tool_call", call_id=call.call_id, **about)
 
     def _fail(self, call: ToolCall, error: ToolError) -> None:
         self.see(Observation.failed(call.call_id, error, call.name))
@@ -211,61 +208,13 @@ class Run:
         may = asked.refusal is None
         return may and self.tools[asked.call.name].effect is Effect.READ
 
-    def _write_down(self, call: ToolCall) -> None:
-        self.call, self.calls[call.call_id] = call, call
-        about = {"tool": call.name, "arguments": call.arguments}
-        self.journal.emit("tool_call", call_id=call.call_id, **about)
-
-    def _makers(self, asked: list[Asked]) -> list[Callable[[], Observation]]:
-        calls = [each.call for each in asked]
-        if len(calls) == 1:
-            wait = partial(self._wait_for, calls[0], self.in_flight.wait)
-            return [partial(self.machine.make, self, calls[0], wait)]
-        made, context = dict[int, Observation](), contextvars.copy_context()
-
-        def one(call: ToolCall) -> Observation:
-            wait = partial(self._wait_for, call, call_with_timeout)
-            seen: Observation = context.copy().run(self.machine.make, self, call, wait)
-            return seen
-
-        def result(number: int) -> Observation:
-            if number not in made:
-                rest = calls[number:]
-                at_once = partial(self.part(run_in_parallel), rest, one, lambda _: True)
-                try:
-                    seen = self.in_flight.wait(at_once, self.left_s())
-                except TimedOut:
-                    words = "it had no answer when time was over."
-                    late = ToolError(ErrorKind.TIMEOUT, words)
-                    seen = [Observation.failed(c.call_id, late, c.name) for c in rest]
-                if [each.call_id for each in seen] != [call.call_id for call in rest]:
-                    owes = "run_in_parallel owes an observation a call"
-                    raise LookupError(f"{owes}, not {seen!r}")
-                made.update(zip(range(number, len(calls)), seen, strict=True))
-            return made[number]
-
-        return [partial(result, number) for number in range(len(calls))]
-
-    def _wait_for(
-        self, call: ToolCall, wait: Any, made: Callable[[], Any], own_s: float | None
-    ) -> Any:
-        left_s = self.left_s()
-        if own_s is None or left_s is None or own_s <= left_s:
-            return wait(made, own_s)
-        try:
-            return wait(made, left_s)
-        except TimedOut:
-            late = f"{call.name} had not answered when the run's time was over."
-            may = "It may still take effect."
-            raise ToolFailure(ErrorKind.TIMEOUT, late, hint=may) from None
-
     def _finish(self, asked: Asked, make: Callable[[], Observation]) -> None:
-        call, journal = asked.call, self.journal
+        call, journal, why = asked.call, self.journal, ""
         if asked.refusal is not None:
             return self._fail(call, asked.refusal)
-        may_repeat = self._is_read(asked) or self.machine.make.is_settled
-        why = ""
-        if journal.just_resumed and not may_repeat:  # the process died in this call
+        is_lost = journal.just_resumed  # the process died in this call
+        is_settled = getattr(self.machine.make, "is_settled", False)
+        if is_lost and not (is_settled or self._is_read(asked)):
             why = f"{call.name} was begun, and nobody knows whether it was done."
         elif journal.was_resumed and HIDDEN in str(call.arguments):
             why = f"{call.name} was not called: the record hides its arguments."
@@ -275,10 +224,48 @@ class Run:
             make = partial(Observation.failed, call.call_id, error, call.name)
         event = journal.receive("observation", lambda: make().fields())
         seen = Observation.of_event(event)
-        self.machine.make.settled(self, call, seen)
         self.observed.append(seen)
         self.unread.append(seen)
         return None
+
+    def _make(self, asked: list[Asked], made: dict[str, Observation]) -> Observation:
+        # The first of these calls; the others have begun as well, and are made with it.
+        first, make, context = asked[0].call, self.machine.make, copy_context()
+        if len(asked) == 1 and not made:
+            wait = partial(self._wait_for, first, self.in_flight.wait)
+            made[first.call_id] = make(self, first, wait)
+        if first.call_id in made:
+            return made[first.call_id]
+        calls = [each.call for each in asked]
+
+        def one(call: ToolCall) -> Observation:
+            wait = partial(self._wait_for, call, call_with_timeout)
+            seen: Observation = context.copy().run(make, self, call, wait)
+            return seen
+
+        at_once = partial(self.part(run_in_parallel), calls, one, lambda _: True)
+        try:
+            seen = self.in_flight.wait(at_once, self._left_s())
+        except TimedOut:
+            late = ToolError(ErrorKind.TIMEOUT, "it had no answer when time was over.")
+            seen = [Observation.failed(c.call_id, late, c.name) for c in calls]
+        if [each.call_id for each in seen] != [call.call_id for call in calls]:
+            owes = "run_in_parallel owes an observation a call"
+            raise LookupError(f"{owes}, not {seen!r}")
+        made |= {each.call_id: each for each in seen}
+        return made[first.call_id]
+
+    def _wait_for(
+        self, call: ToolCall, wait: Any, made: Callable[[], Any], own_s: float | None
+    ) -> Any:
+        if own_s is None or own_s <= (left_s := self._left_s()):
+            return wait(made, own_s)
+        try:
+            return wait(made, left_s)
+        except TimedOut:
+            late = f"{call.name} had not answered when the run's time was over."
+            may = "It may still take effect."
+            raise ToolFailure(ErrorKind.TIMEOUT, late, hint=may) from None
 
     def see(self, seen: Observation) -> None:
         """Write down what the model is to read, where no call was made."""
@@ -299,8 +286,6 @@ class Run:
         if self.waiting:
             self.call = self.waiting[0].call
             return Event.MORE_CALLS
-        self.parts += self.later
-        self.later = []
         return Event.OBSERVED
 
 

@@ -12,12 +12,9 @@ from typing import Any
 
 from .journal import shared_items
 from .messages import Part, render_messages, shown
-from .model import Model, Request, Response, ToolRequest, Usage, stop_sequences
+from .model import Model, Request, Response, ToolRequest, Usage
 
 CHARS_PER_TOKEN = 4
-SHAPES = (
-    "a text, a Response, a ToolRequest or a list of them, an exception, or a function"
-)
 
 
 def count_tokens(text: str) -> int:
@@ -48,8 +45,8 @@ class Script(Model):
         repeat_last: bool = False,
     ) -> None:
         if isinstance(turns, (str, Mapping)):
-            kind = type(turns).__name__
-            raise TypeError(f"a script is a list of turns, not one {kind}")
+            one = type(turns).__name__
+            raise TypeError(f"a script is a list of turns, not one {one}")
         named = enumerate(turns, start=1)
         self.turns = [_read_turn(turn, f"turn {number}") for number, turn in named]
         self.window_tokens = window_tokens
@@ -63,11 +60,6 @@ class Script(Model):
     def __repr__(self) -> str:
         return f"Script({[getattr(turn, 'text', turn) for turn in self.turns]!r})"
 
-    def again(self) -> "Script":
-        """Return a script at its first turn."""
-        most, loop, last = self.window_tokens, self.loop, self.repeat_last
-        return Script(self.turns, window_tokens=most, loop=loop, repeat_last=last)
-
     def respond(self, request: Request) -> Response:
         """Return the next turn, up to its cap, and until `on_text` returns True."""
         self.asked += 1
@@ -79,7 +71,9 @@ class Script(Model):
         prefill = "".join(self._texts[-1:]).rpartition("\n")[2]
         if not request.chat and prefill.endswith(":"):  # it is written once
             text = text.removeprefix(prefill)
-        text, usage = cut_at_stop(text, request.stop), reply.usage
+        for sequence in request.stop:
+            text = text.partition(sequence)[0]
+        usage = reply.usage
         if not usage.input:  # not counted yet
             size = self._size
             if self.window_tokens is not None and size > self.window_tokens:
@@ -109,10 +103,8 @@ class Script(Model):
 
     def _turn(self, number: int) -> Any:
         size = len(self.turns)
-        if self.loop:
-            number %= size
-        if self.repeat_last:
-            number = min(number, size - 1)
+        number = number % size if self.loop else number
+        number = min(number, size - 1) if self.repeat_last else number
         if number >= size:
             raise ScriptExhausted(
                 f"request {number + 1} has no turn left, of {size} in all. The prompt "
@@ -151,13 +143,6 @@ def _size_of(text: str, calls: Sequence[ToolRequest]) -> int:
     return count_tokens(text) + sum(sizes)
 
 
-def cut_at_stop(text: str, stop: Sequence[str]) -> str:
-    """Return `text` up to the first place where a stop sequence begins."""
-    for sequence in stop_sequences(stop):
-        text = text.partition(sequence)[0]
-    return text
-
-
 def _read_turn(turn: Any, where: str) -> Any:
     match turn:
         case str():
@@ -171,4 +156,7 @@ def _read_turn(turn: Any, where: str) -> Any:
     if callable(turn) and not isinstance(turn, type):
         return turn
     shown = json.dumps(turn, default=repr, ensure_ascii=False)[:120]
-    raise TypeError(f"{where} is {shown}. A turn is {SHAPES}.")
+    raise TypeError(
+        f"{where} is {shown}. A turn is a text, a Response, a ToolRequest or a list of"
+        " them, an exception, or a function."
+    )

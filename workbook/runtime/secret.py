@@ -36,21 +36,16 @@ def patterns(secrets: Iterable[str]) -> tuple[list[bytes], re.Pattern[bytes]]:
     plain = [re.findall(r"[ -!#-.0-[\]-~]+", secret) for secret in longest_first]
     signs = [max(runs, key=len, default="").encode() for runs in plain]
     spelled = [form for secret in longest_first for form in _spellings(secret)]
-    found = [
-        *(re.escape(form.encode("utf-8", "replace")) for form in spelled),
-        *_SHAPES,
-    ]
-    return [*_SIGNS, *signs], re.compile(b"|".join(found))
+    found = [re.escape(form.encode("utf-8", "replace")) for form in spelled]
+    return [*_SIGNS, *signs], re.compile(b"|".join([*found, *_SHAPES]))
 
 
 def _spellings(secret: str) -> list[str]:
     # As a text is written in JSON, in JSON in JSON, and once deeper.
     forms = [secret]
     for _ in range(3):
-        escaped = [
-            json.dumps(form, ensure_ascii=ascii_only)[1:-1]
-            for form in forms
-            for ascii_only in (False, True)
-        ]
-        forms = list(dict.fromkeys([*forms, *escaped]))
+        for form in [*forms]:
+            for is_ascii in (False, True):
+                forms.append(json.dumps(form, ensure_ascii=is_ascii)[1:-1])
+        forms = [*dict.fromkeys(forms)]
     return sorted(forms, key=len, reverse=True)

@@ -8,7 +8,7 @@ its words are plain: a state and an event are any names.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 C = TypeVar("C")
@@ -104,10 +104,10 @@ class Table:
         shown = ", ".join(rows) if len(rows) <= 6 else f"{len(rows)} rows"
         return f"<Table from {self.start}: {shown}>"
 
-    def advance(self, state: str, event: str) -> str:
-        """Return the next state; see `advance`."""
-        target: str = self.parts.get("advance", advance)(self, state, event)
-        return target
+    @cached_property
+    def advance(self) -> Callable[[str, str], str]:
+        """The function from a state and an event to the next state; see `advance`."""
+        return partial(self.parts.get("advance", advance), self)
 
     def audit(self) -> list[str]:
         """Return what is wrong with the table, in sentences; see `audit`."""

@@ -19,7 +19,7 @@ from jsonschema_rs import Draft202012Validator
 from . import arguments as reading
 from . import calls
 from .arguments import Schema, problems_with, type_name
-from .calls import Effect, Observation, ToolCall, ToolError, ToolFailure, clipped
+from .calls import Effect, Observation, ToolCall, ToolError, ToolFailure, clip
 from .model import ToolRequest
 from .turns import Action
 from .waiting import TimedOut, awaited, call_with_timeout
@@ -81,7 +81,7 @@ class Tool:
     @cached_property
     def validator(self) -> Draft202012Validator:
         """The schema, compiled once."""
-        return reading.validator_for(self.parameters)
+        return reading.validator_for(dict(self.parameters))
 
     @cached_property
     def all_aliases(self) -> Mapping[str, str]:
@@ -102,8 +102,8 @@ class Tool:
 def to_openai(tool: Tool) -> dict[str, Any]:
     """Return the function schema that goes into a chat request's `tools`."""
     about = {"name": tool.name, "description": tool.description}
-    parameters = calls.as_json(tool.parameters)  # a copy
-    return {"type": "function", "function": {**about, "parameters": parameters}}
+    function = about | {"parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
 
 
 def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
@@ -118,7 +118,7 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     # Converts the arguments, and has returned when the function begins: a thread that
     # is given up inside of pydantic aborts the interpreter as it exits.
     given = wraps(function)(lambda **arguments: arguments)
-    schema, convert = _schema_of(given, _argument_notes(text)), validate_call(given)
+    schema, convert = _schema_of(given, text), validate_call(given)
 
     @wraps(function)
     def run(**arguments: Any) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     return Tool(**{**about, "parameters": schema, "run": run, **fields})
 
 
-def _schema_of(function: Any, notes: Schema) -> dict[str, Any]:
+def _schema_of(function: Any, text: str) -> dict[str, Any]:
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticUserError
 
@@ -145,18 +145,15 @@ def _schema_of(function: Any, notes: Schema) -> dict[str, Any]:
         schema = TypeAdapter(function).json_schema()
     except (PydanticUserError, NameError) as error:
         raise ContractError(f"{called}: a type has no JSON Schema: {error}") from None
+    section = re.search(r"^Args:\n((?:[ \n].*\n?)+)", text, re.MULTILINE)
+    entries = re.split(r"\n(?=\S)", dedent(section[1])) if section else []
+    notes = {re.split("[ :]", entry)[0]: entry.partition(":")[2] for entry in entries}
     for name, part in schema["properties"].items():
         part.pop("title", None)
         part.pop("default", None)
-        part.update({"description": notes[name]} if name in notes else {})
+        if name in notes:
+            part["description"] = " ".join(notes[name].split())
     return schema
-
-
-def _argument_notes(text: str) -> dict[str, str]:
-    section = re.search(r"^Args:\n((?:[ \n].*\n?)+)", text, re.MULTILINE)
-    entries = re.split(r"\n(?=\S)", dedent(section[1])) if section else []
-    pairs = [entry.partition(":") for entry in entries]
-    return {name.split(" ")[0]: " ".join(note.split()) for name, _, note in pairs}
 
 
 class ToolRegistry:
@@ -204,12 +201,14 @@ class ToolRegistry:
         self, name: str, arguments: Any, call_id: str, is_text: bool = False
     ) -> Bound:
         """Return the same for a function call: data, or the text of JSON."""
-        tool = self._find(name)
+        tool, notes, more = self._tools.get(name), list[str](), list[str]()
         if tool is None:
-            return self._unknown(name)
-        called = f"the tool is called {tool.name}, not {clipped(repr(name), 60)}"
-        notes = [] if name == tool.name else [called]
-        schema, more = tool.parameters, list[str]()
+            near = [each for each in self if _plain(each.name) == _plain(name)]
+            if len(near) != 1:
+                return self._unknown(name)
+            [tool] = near
+            notes = [f"the tool is called {tool.name}, not {clip(repr(name), 60)}"]
+        schema = tool.parameters
         try:
             if is_text:
                 arguments, more = reading.read_arguments(schema, arguments, self.strict)
@@ -250,42 +249,42 @@ class ToolRegistry:
             output = wait(partial(tool.run, **arguments), tool.timeout_s)
             return _observed(tool, call, output)
         except TimedOut:
-            return _not_made(call, _late(tool))
+            # Without a limit of its own, it has given up waiting for something else.
+            limit_s, is_read = tool.timeout_s, tool.effect is Effect.READ
+            limit = "in time" if limit_s is None else f"within {limit_s:g} s"
+            hint = "It may still take effect: find out before you call it again."
+            hint = "Ask for less, or go on without it." if is_read else hint
+            message = f"{tool.name} did not answer {limit}."
+            late = ToolError(calls.ErrorKind.TIMEOUT, message, is_read, hint)
+            return _not_made(call, late)
         except ToolFailure as failure:
-            error, limit = failure.error, tool.max_output_chars
-            message, hint = clipped(error.message, limit), clipped(error.hint, limit)
+            error, most = failure.error, tool.max_output_chars
+            message, hint = clip(error.message, most), clip(error.hint, most)
             return _not_made(call, replace(error, message=message, hint=hint))
         except (Exception, SystemExit) as raised:
             return failed(call, raised)
 
     def shown(self, seen: Observation) -> str:
         """Return what the model reads of an observation, which the trace has whole."""
-        text, most = seen.text(), None
-        if seen.tool in self:
-            most = self[seen.tool].shown_chars
+        text, tool = seen.text(), self._tools.get(seen.tool)
+        most = tool.shown_chars if tool else None
         if most is None or len(text) <= most:
             return text
         left_out = f"\n[... {len(text) - most:,} characters left out ...]\n"
         return text[: most // 2] + left_out + text[most // 2 - most :]
 
-    def _find(self, asked: str) -> Tool | None:
-        if asked in self._tools:
-            return self._tools[asked]
-        same = [tool for tool in self if _plain(tool.name) == _plain(asked)]
-        return same[0] if len(same) == 1 else None
-
     def _unknown(self, asked: str) -> ToolError:
         near = difflib.get_close_matches(asked[:64], self._tools, n=1)
         hint = f"Did you mean {near[0]}? " if near else ""
         hint += f"There is: {', '.join(self._tools) or 'no tool at all'}."
-        message = f"there is no tool named {clipped(repr(asked), 60)}."
+        message = f"there is no tool named {clip(repr(asked), 60)}."
         return ToolError(calls.ErrorKind.UNKNOWN_TOOL, message, hint=hint)
 
 
 def failed(call: ToolCall, error: BaseException) -> Observation:
     """Return the observation of a call that raised."""
     try:
-        words = clipped(str(error), 300)
+        words = clip(str(error), 300)
     except Exception:  # an error can be broken itself
         words = "it cannot say why"
     message = f"{call.name} raised {type(error).__name__}: {words}."
@@ -309,19 +308,9 @@ def _observed(tool: Tool, call: ToolCall, output: Any) -> Observation:
     return _not_made(call, ToolError(calls.ErrorKind.BAD_OUTPUT, message, hint=hint))
 
 
-def _late(tool: Tool) -> ToolError:
-    # Without a limit of its own, the tool has given up waiting for something else.
-    limit = "in time" if tool.timeout_s is None else f"within {tool.timeout_s:g} s"
-    message = f"{tool.name} did not answer {limit}."
-    hint = "It may still take effect: find out before you call it again."
-    if is_read := tool.effect is Effect.READ:
-        hint = "Ask for less, or go on without it."
-    return ToolError(calls.ErrorKind.TIMEOUT, message, is_read, hint)
-
-
 def _invalid(tool: Tool, problems: list[str], notes: Sequence[str] = ()) -> ToolError:
-    listed = "; ".join(clipped(problem, 200) for problem in problems[:5])
-    advice = "".join(f"{clipped(note, 200)}. " for note in notes)
+    listed = "; ".join(clip(problem, 200) for problem in problems[:5])
+    advice = "".join(f"{clip(note, 200)}. " for note in notes)
     hint = f"{advice}Use {tool.signature()}."
     return ToolError(calls.ErrorKind.INVALID_ARGUMENTS, f"{listed}.", hint=hint)
 

@@ -73,16 +73,6 @@ def read_events(path: Path | str) -> Iterator[Event]:
             yield event
 
 
-def _read(path: Path | str) -> tuple[list[Event], TraceError | None]:
-    events: list[Event] = []
-    try:
-        for event in read_events(path):
-            events.append(event)
-    except TraceError as error:
-        return events, error
-    return events, None
-
-
 def open_regular(path: Path | str, mode: str = "rb") -> Any:
     """Open a file; TraceError where the path is a device, a pipe or a folder."""
     path = Path(path)
@@ -101,10 +91,15 @@ class Trace:
     @classmethod
     def read(cls, path: Path | str) -> "Trace":
         """Read a file up to its end, or to damage; TraceError: it has no event."""
-        events, error = _read(path)
-        if error and not events and not isinstance(error, CutShortError):
-            raise error
-        lost = f"{error}; nothing after it was read" if error else ""
+        events: list[Event] = []
+        lost = ""
+        try:
+            for event in read_events(path):
+                events.append(event)
+        except TraceError as error:
+            if not events and not isinstance(error, CutShortError):
+                raise
+            lost = f"{error}; nothing after it was read"
         return cls(tuple(events), lost)
 
     def save(self, path: Path | str) -> Path:
@@ -154,41 +149,12 @@ class Trace:
         return iter(self.events)
 
 
-class EventFile:
-    """A file of events that one process writes; only its owner can read it."""
-
-    def __init__(self, path: Path | str) -> None:
-        path = Path(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.file = open_regular(path, "ab")
-        try:
-            os.chmod(path, 0o600)
-            _lock(self.file, path)
-            self.path, self.end = path, path.stat().st_size
-        except BaseException:
-            self.file.close()
-            raise
-
-    def events(self) -> list[Event]:
-        """Return the whole events; half a line at the end is cut off."""
-        events, error = _read(self.path)
-        if isinstance(error, CutShortError):
-            self.file.truncate(self.path.read_bytes().rfind(b"\n") + 1)
-        elif error:
-            raise error
-        return events
-
-    def write(self, lines: bytes) -> None:
-        """Write whole lines; an OSError may leave a part of them in the file."""
-        while lines:  # a disk that fills up takes a part
-            lines = lines[self.file.write(lines) :]
-
-    def close(self) -> None:
-        """Let another one write."""
-        self.file.close()
-
-
-def _lock(file: Any, path: Path) -> None:
+def open_to_write(path: Path | str) -> Any:
+    """Open a file of events that one process writes; only its owner can read it."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = open_regular(path, "ab")
+    os.chmod(path, 0o600)
     try:
         if os.name == "nt":
             import msvcrt
@@ -200,7 +166,9 @@ def _lock(file: Any, path: Path) -> None:
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
+        file.close()
         words = f"another process writes {path}: close it, or take another path"
         raise TraceError(words) from None
     except OSError:
         pass  # this file system has no locks
+    return file

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal
 
 LABELS = ("Thought", "Action", "Action Input", "Observation", "Final Answer")
@@ -83,29 +84,32 @@ class Label(StrEnum):
 _STEPS = (Label.ACTION, Label.ACTION_INPUT, Label.FINAL_ANSWER)
 _LONG = (Label.ACTION_INPUT, Label.FINAL_ANSWER)  # may have many lines
 _MADE_UP = (Label.OBSERVATION, Label.QUESTION)  # in what a model writes
+_NAMED = {label.value: label for label in Label}
 
-# Every `*+`, `++` and `?+` is possessive: it never gives back what it took, and no part
-# of the pattern crosses a line. So each line is read once, however hostile it is.
+# `*+` and `(?>…)` never give back what they took, and no part of the pattern crosses a
+# line. So each line is read once, however hostile it is. (Before 3.11.5 Python matches
+# a possessive group wrongly: only single characters are possessive, groups are atomic.)
 # `[^\S\n]` is any space, also one that may not break; the three escapes have no width.
 _LABEL = re.compile(
     r"""
-    ^(?:[^\S\n]|[\u200b\u2060\ufeff])*+
-    (?P<bullet>(?:(?:[>\#•+-]|\*(?=[^\S\n]))  # or quote, or heading
-                 (?:[^\S\n]|[\u200b\u2060\ufeff])*+)++)?+
-    (?P<bold>\*{1,3}+|_{1,3}+)?+
+    ^(?>(?:[^\S\n]|[\u200b\u2060\ufeff])*)
+    (?>(?P<bullet>(?:(?:[>\#•+-]|\*(?=[^\S\n]))  # or quote, or heading
+                    (?>(?:[^\S\n]|[\u200b\u2060\ufeff])*))+)?)
+    (?>(?P<bold>\*{1,3}+|_{1,3}+)?)
     (?:(?P<thought>thought)
       |(?P<action_input>action[^\S\n]*+\d*+[^\S\n]*+input)
       |(?P<action>action)
       |(?P<observation>observation)
-      |(?P<final_answer>final(?:(?:[^\S\n]|[_-])*+answer)?+)
+      |(?P<final_answer>final(?>(?:(?>(?:[^\S\n]|[_-])*)answer)?))
       |(?P<question>question))
     [^\S\n]*+\d*+[^\S\n]*+                # "Thought 1:", as the paper numbers them
-    (?:(?P=bold))?+[^\S\n]*+[:：](?:(?P=bold))?+
+    (?>(?P=bold)?)[^\S\n]*+[:：](?>(?P=bold)?)
     """,
     re.VERBOSE | re.MULTILINE | re.IGNORECASE,
 )
 _OPENED = re.compile(r"<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
-_FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*+```[^\n]*+$", re.MULTILINE)
+_FENCED = re.compile(rf"{_FENCE.pattern}.*?{_FENCE.pattern}", re.MULTILINE | re.DOTALL)
 
 
 def without_thinking(text: str) -> str:
@@ -135,51 +139,46 @@ def split_fields(text: str) -> list[tuple[Label, str]]:
 @lru_cache(maxsize=1)  # of a reply one asks what it does, and then what is kept of it
 def _fields(text: str) -> tuple[_Field, ...]:
     text = without_thinking(text)
-    marks = [match.span() for match in _FENCE.finditer(text)]
-    pairs = zip(marks[::2], marks[1::2], strict=False)
-    fields = _fields_of(text, [range(begin[0], end[1]) for begin, end in pairs])
-    has_step = any(field[0] in _STEPS for field in fields)
-    return fields if has_step else _fields_of(_FENCE.sub("", text), [])
+    if "```" not in text:
+        return _fields_of(text, text)
+    outside = _FENCED.sub(lambda fenced: "x" * len(fenced[0]), text)
+    fields = _fields_of(text, outside)
+    if any(field[0] in _STEPS for field in fields):
+        return fields
+    text = _FENCE.sub("", text)
+    return _fields_of(text, text)
 
 
-def _fields_of(text: str, fenced: list[range]) -> tuple[_Field, ...]:
+def _fields_of(text: str, outside: str) -> tuple[_Field, ...]:
+    found, complete = [*_LABEL.finditer(outside)], [True]
+    is_whole, after, end = False, "", len(text)
+    for each in reversed(found):
+        name, words = each.lastgroup or "", text[each.end() : end].strip()
+        is_whole = (
+            name in _MADE_UP
+            or (name == Label.THOUGHT and is_whole)  # as complete as what follows it
+            or (name == Label.FINAL_ANSWER and words != "")
+            or (name == Label.ACTION and words != "" and after == Label.ACTION_INPUT)
+        )
+        complete.append(is_whole)
+        after, end = name, each.start()
     fields: list[_Field] = []
-    label, bold, begin, start = Label.THOUGHT, "", 0, 0
-    for match in [*_beginnings(text, fenced), None]:
-        end = match.start() if match else len(text)
+    label, bullet, bold, begin, start = Label.THOUGHT, "", "", 0, 0
+    for mark, is_whole in zip([*found, None], complete[::-1], strict=True):
+        is_item = label is Label.FINAL_ANSWER and not bullet and mark and mark["bullet"]
+        if label in _LONG and (is_item or not is_whole):
+            continue
+        end = mark.start() if mark else len(text)
         value = text[start:end].strip()
         if bold and value.count(bold) % 2:  # **Final Answer: 88**
             value = value.removesuffix(bold).rstrip()
         fields.append((label, value, text[begin:end]))
-        if match:
-            label = Label(match.lastgroup or "")
-            bold, begin, start = match["bold"] or "", end, match.end()
-            if bold in text[match.end(label) : start]:  # it was closed at the label
+        if mark:
+            label, bullet = _NAMED[mark.lastgroup or ""], mark["bullet"]
+            bold, begin, start = mark["bold"] or "", end, mark.end()
+            if bold in text[mark.end(label) : start]:  # it was closed at the label
                 bold = ""
     return tuple(fields)
-
-
-def _beginnings(text: str, fenced: list[range]) -> list[re.Match[str]]:
-    found = [*_LABEL.finditer(text)]
-    found = [m for m in found if not any(m.start() in each for each in fenced)]
-    whole, after, end = [False], "", len(text)  # of each, whether its field is complete
-    for label in reversed(found):
-        name, words = label.lastgroup or "", text[label.end() : end].strip()
-        whole.append(
-            name in _MADE_UP
-            or (name == Label.THOUGHT and whole[-1])  # as complete as what follows it
-            or (name == Label.FINAL_ANSWER and words != "")
-            or (name == Label.ACTION and words != "" and after == Label.ACTION_INPUT)
-        )
-        after, end = name, label.start()
-    kept: list[re.Match[str]] = []
-    for label, complete in zip(found, whole[:0:-1], strict=True):
-        field = kept[-1].lastgroup if kept else ""
-        if field == Label.FINAL_ANSWER and not kept[-1]["bullet"]:
-            complete = complete and not label["bullet"]
-        if complete or field not in _LONG:
-            kept.append(label)
-    return kept
 
 
 def parse_turn(text: str) -> Turn:
@@ -187,21 +186,21 @@ def parse_turn(text: str) -> Turn:
     fields = [*_fields(text), (Label.OBSERVATION, "", "")]  # something always follows
     if len(fields) == 2 and not fields[0][1]:
         return Malformed(Unreadable.EMPTY, text)
-    first = next((n for n, field in enumerate(fields) if field[0] in _STEPS), None)
-    if first is None:
-        return Malformed(Unreadable.NO_STEP, text)
-    thoughts = [field[1] for field in fields[:first] if field[0] is Label.THOUGHT]
-    thought = "\n".join(filter(None, thoughts))
-    (label, value, _), (label_after, value_after, _) = fields[first : first + 2]
-    if label is Label.FINAL_ANSWER:
-        if not value:
+    thoughts: list[str] = []
+    for (label, value, _), (label_after, value_after, _) in pairwise(fields):
+        if label is Label.THOUGHT and value:
+            thoughts.append(value)
+        elif label is Label.FINAL_ANSWER and value:
+            return Final("\n".join(thoughts), value)
+        elif label is Label.FINAL_ANSWER:
             return Malformed(Unreadable.MISSING_ANSWER, text)
-        return Final(thought, value)
-    if label is Label.ACTION_INPUT or not value:
-        return Malformed(Unreadable.MISSING_TOOL, text)
-    if label_after is not Label.ACTION_INPUT:
-        return Malformed(Unreadable.MISSING_INPUT, text)
-    return Action(thought, value, value_after)
+        elif label is Label.ACTION_INPUT or (label is Label.ACTION and not value):
+            return Malformed(Unreadable.MISSING_TOOL, text)
+        elif label is Label.ACTION and label_after is not Label.ACTION_INPUT:
+            return Malformed(Unreadable.MISSING_INPUT, text)
+        elif label is Label.ACTION:
+            return Action("\n".join(thoughts), value, value_after)
+    return Malformed(Unreadable.NO_STEP, text)
 
 
 def split_turn(text: str, turn: Turn) -> tuple[str, str]:
@@ -210,13 +209,13 @@ def split_turn(text: str, turn: Turn) -> tuple[str, str]:
     Of a turn without a step, all is read that is before a made-up Observation or
     Question. The rest was not done, and must not enter the history.
     """
-    fields = _fields(text)
     until = _MADE_UP if isinstance(turn, Malformed) else _STEPS
-    ends = (n for n, field in enumerate(fields) if field[0] in until)
-    end = next(ends, len(fields)) + {Action: 2, Final: 1, Malformed: 0}[type(turn)]
-    kept = dropped = ""
-    for n, (label, _, part) in enumerate(fields):
-        if n < end and label not in _MADE_UP:
+    left = {Action: 2, Final: 1, Malformed: 0}[type(turn)]  # fields, from the first
+    kept, dropped, is_counted = "", "", False
+    for label, _, part in _fields(text):
+        is_counted = is_counted or label in until
+        left -= is_counted
+        if left >= 0 and label not in _MADE_UP:
             kept += part
         else:
             dropped += part

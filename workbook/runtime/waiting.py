@@ -6,6 +6,7 @@ on as a daemon, which keeps no process alive.
 
 import atexit
 import contextvars
+import math
 import signal
 import threading
 import time
@@ -34,13 +35,20 @@ def call_with_timeout(
     outcome: "SimpleQueue[Any] | None" = None,
 ) -> T:
     """Return what a call returns, or raise TimedOut; None: here, without a limit."""
-    if timeout_s is None:
+    if timeout_s is None or timeout_s == math.inf:
         return call()
-    outcome = outcome or SimpleQueue()
-    work = partial(contextvars.copy_context().run, _report, call, outcome)
+    got = outcome or SimpleQueue[Any]()
+
+    def report() -> None:
+        try:
+            got.put((call(), None))
+        except BaseException as error:
+            got.put((None, error))
+
+    work = partial(contextvars.copy_context().run, report)
     threading.Thread(target=work, name=CALL, daemon=True).start()
     try:
-        result, error = outcome.get(timeout=min(timeout_s, threading.TIMEOUT_MAX))
+        result, error = got.get(timeout=min(timeout_s, threading.TIMEOUT_MAX))
     except Empty:
         raise TimedOut(f"no answer within {timeout_s:g} s") from None
     if error is not None:
@@ -55,13 +63,6 @@ def awaited(work: Coroutine[Any, Any, T]) -> T:
     if (loop := LOOP.get()) is None:
         return asyncio.run(work)
     return asyncio.run_coroutine_threadsafe(work, loop).result()
-
-
-def _report(call: Callable[[], Any], outcome: "SimpleQueue[Any]") -> None:
-    try:
-        outcome.put((call(), None))
-    except BaseException as error:
-        outcome.put((None, error))
 
 
 @atexit.register
@@ -107,8 +108,8 @@ class InFlight:
             self.outcome.put((None, KeyboardInterrupt()))
 
     def _give_up_later(self) -> None:
-        give_up = (self.outcome.put, [(None, KeyboardInterrupt())])
-        timer = threading.Timer(GRACE_S, *give_up)
+        stop = (None, KeyboardInterrupt())
+        timer = threading.Timer(GRACE_S, self.outcome.put, [stop])
         timer.daemon = True
         timer.start()
 
