@@ -54,8 +54,6 @@ def test_what_is_needed_comes_along(cells, value):
         "%%time\n@check\ndef answer(): return 2",
         "\n\n%%time\n%%capture --no-stderr\n\ndef answer(): return 2",
         ">>> def answer():\n...     return 2",
-        "In [3]: def answer():\n   ...:     return 2",
-        "def answer():\r\n    return 2\r\n",
     ],
 )
 def test_cells_are_read_as_the_notebook_runs_them(last):

@@ -76,8 +76,10 @@ def test_what_was_passed_stays_passed(cell, right, capsys):
     for text, keeps in ((WRONG, False), (right, False), (WRONG, True), (STUB, True)):
         check(cell(text))
         assert (kept in capsys.readouterr().out) is keeps
-    row = next(row for row in progress().rows if row[1] == "who_writes")
+    shown = progress()
+    row = next(row for row in shown.rows if row[1] == "who_writes")
     assert row == ("00", "who_writes", find("who_writes").title, "passed")
+    assert shown.footer.startswith("1 of ")
 
 
 def test_a_folder_that_cannot_be_written_does_not_stop_a_check(

@@ -38,16 +38,9 @@ def who_writes(label):
     return "runtime" if label == "Observation" else "model"
 """
 PEEKS = {
-    "reads a key in the home": 'return Path("@HOME@/.ssh/id_test").read_text()',
-    "reads a temporary file": 'return Path("@FILE@").read_text()',
+    "reads the environment": 'return "@KEY@" in str(os.environ)',
     "reads another's notebook": "return os.listdir('@CLASS@/a witness')",
     "lists what runs here": 'return os.listdir("/run")',
-    "connects to a UNIX socket": """
-    line = socket.socket(socket.AF_UNIX)
-    return line.connect("@SOCKET@") is None""",
-    "connects to an abstract socket": """
-    line = socket.socket(socket.AF_UNIX)
-    return line.connect("\\0@MARK@") is None""",
     "connects to a server here": """
     return socket.create_connection(("127.0.0.1", @PORT@), timeout=60)""",
     "attaches shared memory": """
@@ -60,12 +53,6 @@ PEEKS = {
 }
 # As above, and not tried without confinement.
 GRASPS = {
-    "reads the environment": """
-    known = [str(os.environ)]
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        if os.access(path, os.R_OK):
-            known.append(path.read_text(errors="replace"))
-    return "@KEY@" in "".join(known)""",
     "writes into the package": """
     for place in ("@ROOT@/workbook", "@ROOT@/tests", "@ROOT@/data", sys.prefix, "/"):
         if os.access(place, os.W_OK):
@@ -86,12 +73,6 @@ BOMBS = {
     for number in range(9999):
         Path(f"/tmp/{number}").write_bytes(bytes(2**20))""",
     "writes one large file": 'return Path("/tmp/large").write_bytes(bytes(2**25))',
-    "never ends": "while True: pass",
-    "waits for ever": "import time; time.sleep(999)",
-    "catches everything": """
-    while True:
-        try: return who_writes(label)
-        except BaseException: pass""",
     "writes for ever wherever it can": """
     while True:
         for number in range(1, 12):
@@ -101,32 +82,10 @@ BOMBS = {
     for number in range(3, 12):
         try: os.write(number, b'{"found": {"slug": 5}}\\n' + b"[" * 99999 + b"\\n")
         except OSError: pass""",
-    "exits": "os._exit(0)",
     "kills all it can": "os.kill(-1, 9); os._exit(1)",
-    "closes its lines": "os.closerange(3, 99)",
-    "calls itself for ever": "sys.setrecursionlimit(10**9); return who_writes(label)",
 }
 # Wrong answers that want to be taken for right ones, and must not be.
 FORGED = {
-    "equals everything": """
-class Any:
-    __eq__ = lambda self, other: True
-    __hash__ = lambda self: 0
-
-def who_writes(label):
-    return Any()""",
-    "equals everything, as text": """
-class Text(str):
-    __eq__ = lambda self, other: True
-    __hash__ = str.__hash__
-
-def who_writes(label):
-    return Text("model")""",
-    "the library's ANY": """
-from unittest.mock import ANY
-
-def who_writes(label):
-    return ANY""",
     "lies about its class": """
 class Odd:
     __class__ = str
@@ -140,55 +99,32 @@ def who_writes(label):
     builtins.isinstance = builtins.all = builtins.any = lambda *_: True
     return "model" """,
 }
-# They are at home where the tests run, so their own marks are theirs; nobody else's.
-AT_HOME = {
-    "a report of its own": """
-import json, os
-
-def who_writes(label):
-    report = {"slug": "parse_turn", "outcome": "passed", "met": 999, "of": 9}
-    line = json.dumps({"found": {**report, "failures": [], "note": ""}}) + "\\n"
-    for number in range(3, 12):
-        try: os.write(number, line.encode())
-        except OSError: pass""",
-}
 BODY = "import os, sys\nfrom pathlib import Path\n\ndef who_writes(label):\n    {}"
 HOSTILE = {name: LOOKS.format(text) for name, text in {**PEEKS, **GRASPS}.items()}
 HOSTILE |= {name: BODY.replace("{}", text) for name, text in BOMBS.items()}
-HOSTILE |= {**FORGED, **AT_HOME}
+HOSTILE |= FORGED
 WITNESSES = ("a witness", "z witness")
 
 
 @pytest.fixture(scope="module")
 def known(tmp_path_factory):
-    """Secrets, servers, memory and a key, by the names that the notebooks have."""
-    base = tmp_path_factory.mktemp("m")
-    (base / "home" / ".ssh").mkdir(parents=True)
+    """A server, memory and a key, by the names that the notebooks have."""
+    base, called = tmp_path_factory.mktemp("m"), []
     (base / "out").mkdir()
-    for file in (base / "home" / ".ssh" / "id_test", base / "file"):
-        file.write_text("private")
     mark = f"{base.name}_{os.getpid()}"  # memory outlives a suite that was killed
-    memory, called = SharedMemory(mark, create=True, size=8), []
-    kinds = socket.AF_INET, socket.AF_UNIX, socket.AF_UNIX
-    lines = [socket.socket(kind) for kind in kinds]
-    places = ("127.0.0.1", 0), str(base / "s"), f"\0{mark}"
-    for line, place in zip(lines, places, strict=True):
-        line.bind(place)
-        line.listen()
-        threading.Thread(target=answer, args=(line, called), daemon=True).start()
+    memory, line = SharedMemory(mark, create=True, size=8), socket.socket()
+    line.bind(("127.0.0.1", 0))
+    line.listen()
+    answer = threading.Thread(target=lambda: called.append(line.accept()), daemon=True)
+    answer.start()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", f"sk-{base.name}")
         yield {
-            "HOME": base / "home", "OUT": base / "out", "CLASS": base / "class",
-            "ROOT": ROOT, "MARK": mark, "KEY": f"sk-{base.name}", "PID": os.getpid(),
-            "SOCKET": base / "s", "PORT": lines[0].getsockname()[1],
-            "FILE": base / "file", "called": called,
+            "OUT": base / "out", "CLASS": base / "class", "ROOT": ROOT, "MARK": mark,
+            "KEY": f"sk-{base.name}", "PID": os.getpid(),
+            "PORT": line.getsockname()[1], "called": called,
         }  # fmt: skip
     memory.unlink()
-
-
-def answer(line, called):
-    called.append(line.accept())
 
 
 def write(folder, source, known):
@@ -227,7 +163,7 @@ def test_without_confinement_it_is_reached(known, tmp_path, name):
     assert row["met"] < 3
 
 
-@pytest.mark.parametrize("name", [*BOMBS, *FORGED, *AT_HOME])
+@pytest.mark.parametrize("name", [*BOMBS, *FORGED])
 def test_nobody_passes_who_is_not_right(graded, name):
     """whatever it fills, ends or pretends, it has a verdict, and did not pass"""
     row = graded[0][name]

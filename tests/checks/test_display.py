@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from workbook.checks.display import Code, Grid, Notice, as_message, table
+from workbook.checks.display import Code, Grid, Notice, as_message
 
 NASTY = "<script>alert('$x$')</script>"
 FAILURE = {"rule": NASTY, "test": "", "evidence": [["returned", NASTY]]}
@@ -65,7 +65,7 @@ def sides(page):
 def test_texts_are_at_the_left_and_numbers_at_the_right():
     """also numbers that were written as text, with a unit or as a share"""
     rows = [["a", 1109, "12 of 40", "88 %", "w004"], ["b", None, "", "9 %", "3"]]
-    page = table(["", "n", "right", "rate", "source"], rows)
+    page = Grid(["", "n", "right", "rate", "source"], rows)._repr_html_()
     assert sides(page) == ["left", "right", "right", "right", "left"]
     assert "1,109" in page
     assert "1,109" in repr(Grid(["n"], [[1109]]))
@@ -73,8 +73,8 @@ def test_texts_are_at_the_left_and_numbers_at_the_right():
 
 def test_a_table_without_rows_has_its_head():
     """and says that there are none; a long one says how many it leaves out"""
-    assert sides(page := table(["a", "b"], [])) == ["left", "left"]
+    assert sides(page := Grid(["a", "b"], [])._repr_html_()) == ["left", "left"]
     assert "none" in page
     assert "none" in repr(Grid(["a", "b"], []))
-    long = table(["n"], [[n] for n in range(1200)], "Done.")
+    long = Grid(["n"], [[n] for n in range(1200)], "Done.")._repr_html_()
     assert "and 1,100 more rows. Done." in long

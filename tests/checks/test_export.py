@@ -10,13 +10,13 @@ import zlib
 
 import pytest
 
-from tests.endpoint import endpoint
 from tests.learner import answer_to, solve
 from workbook.checks.catalogue import CourseError
 from workbook.checks.export import export
 from workbook.checks.parts import keep
 from workbook.paths import ROOT
 from workbook.runtime.model import ToolRequest
+from workbook.worlds.endpoint import endpoint
 
 pytestmark = pytest.mark.usefixtures("own_data")
 

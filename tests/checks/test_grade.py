@@ -2,13 +2,15 @@
 
 import ast
 import os
+import subprocess
+import sys
 import threading
 
 import pytest
 
 from tests.checks.classroom import LESSON, RIGHT, STUB, rows_of, write_cells
 from tests.learner import cells_with_answer
-from workbook.checks import confine, grade, handed_in
+from workbook.checks import grade, handed_in
 from workbook.checks.catalogue import CourseError, exercises
 from workbook.checks.parts import path_of
 from workbook.paths import ROOT
@@ -219,9 +221,9 @@ def test_without_confinement_it_refuses(tmp_path, monkeypatch):
         assert grade.grade(tmp_path / "class", unconfined=True) == 0
     assert grade.grade(tmp_path / "class", tmp_path / "out", wrapper="nice -n 1") == 0
     assert rows_of(tmp_path / "out" / "marks.csv")[0]["met"] == "3"
-    monkeypatch.setattr(confine, "OWN", ["false"])
+    monkeypatch.setattr(grade, "OWN", ["false"])
     with pytest.raises(CourseError, match="does not work here"):
-        confine.bubblewrap()
+        grade.bubblewrap()
 
 
 @pytest.mark.parametrize(
@@ -245,23 +247,6 @@ def test_wrong_use_is_reported_before_anything_is_graded(tmp_path, options, word
     assert not (tmp_path / "class_graded").exists()
 
 
-def test_ctrl_c_begins_no_other_notebook(tmp_path, monkeypatch):
-    """those that wait for their turn are not begun, and no table is written"""
-    begun = []
-
-    def stopped(rows, **options):
-        begun.append(rows)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(grade, "complete", stopped)
-    for name in "abcdefgh":
-        write_cells(tmp_path / "class" / name / f"{LESSON}.ipynb", RIGHT)
-    with pytest.raises(KeyboardInterrupt):
-        grade.grade(tmp_path / "class", jobs=1, unconfined=True)
-    assert len(begun) < 8
-    assert not [*(tmp_path / "class_graded").iterdir()]
-
-
 def test_collect_keeps_the_newest_answer_that_passes(tmp_path, own_data):
     """of two right answers the one saved last; one that raises is a row, a stub none"""
     cells = {"b": f"{RIGHT}    # b", "a": f"{RIGHT}    # a", "d": STUB, "s": "x = 1"}
@@ -277,3 +262,31 @@ def test_collect_keeps_the_newest_answer_that_passes(tmp_path, own_data):
     assert path_of("who_writes").read_text(encoding="utf-8").endswith('"model"\n')
     with pytest.raises(CourseError, match="holds no notebook"):
         grade.collect(tmp_path / "nowhere")
+
+
+@pytest.mark.in_ci
+def test_pytest_finds_the_same(tmp_path):
+    """as grade does; a failure says what check says, -k chooses, a slip is told"""
+    for name, cell in (("ann", RIGHT), ("bob", STUB), ("cyd", "def who_writes(): 0")):
+        write_cells(tmp_path / "class" / name / f"{LESSON}.ipynb", cell)
+    write_cells(tmp_path / "class" / "dan" / f"{LESSON}.ipynb").write_text("")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-v"]
+
+    def printed(folder, *options):
+        asked = [*command, f"--answers={folder}", *options]
+        return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True).stdout
+
+    found = printed(tmp_path / "class", "--answers-unconfined")
+    grade.grade(tmp_path / "class", tmp_path / "out", unconfined=True)
+    rows = rows_of(tmp_path / "out" / "results.csv")
+    assert len(rows) == 4
+    for row in rows:
+        item = "{learner}/{notebook}::{exercise}".format(**row)
+        outcome = "failed" if row["problem"] else row["outcome"]
+        outcome = {"passed": "PASSED", SKIPPED: "SKIPPED"}.get(outcome, "FAILED")
+        assert f"{item} {outcome}" in found
+    assert "2 failed, 1 passed, 1 skipped" in found
+    assert "who_writes · your code raised · 0 of 3" in found
+    assert "cannot be read as a notebook" in found
+    assert "1 passed, 3 deselected" in printed(tmp_path / "class", "-k", "ann")
+    assert "no tests ran" in printed(tmp_path / "nowhere")

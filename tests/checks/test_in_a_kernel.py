@@ -62,7 +62,7 @@ def state():
     )
 seen, before = [], 0
 """
-REACHES = """import os, turtle, workbook.runtime.turns as t; t.who_writes = t.new = 3
+REACHES = """import os, wave, workbook.runtime.turns as t; t.who_writes = t.new = 3
     seen.append(1); os.environ["NEW"] = "1"; globals()["new"] = 1
     open("new", "w"); os.chdir("/"); os.system("echo raw"); print("noise")"""
 

@@ -17,9 +17,10 @@ COMPUTING, WAITING = "seconds of computing", "not finished after 1 seconds"
 RIGHT = 'return "runtime" if label == "Observation" else "model"'
 ENDED, MEMORY = "it ended the Python that ran it", "GB of memory"
 REPR = "class Odd:\n        def __repr__(self):\n            {}\n    return Odd()"
-SWALLOWS = (
-    "while True:\n        try:\n            while True: pass\n        except{}: pass"
-)
+SWALLOWS = """while True:
+        try:
+            while True: pass
+        except BaseException: pass"""
 FORGES = "for n in range(3, 50):\n        try: os.write(n, {} + b'\\n')\n        "
 FORGES += "except OSError: pass\n    os._exit(0)"
 
@@ -50,9 +51,8 @@ def limits(monkeypatch, right):
     ("body", "line", "words"),
     [
         ("while True: pass", 2, COMPUTING),
-        (SWALLOWS.format(" BaseException"), 4, COMPUTING),
+        (SWALLOWS, 4, COMPUTING),
         ("return re.match('(a+)+$', 'a' * 40 + 'b')", None, COMPUTING),
-        ("sys.setrecursionlimit(10**9); return who_writes(label)", None, ""),
         (REPR.format("while True: pass"), None, COMPUTING),
         ("if not os.fork():\n        while True: pass\n    os.wait()", 4, COMPUTING),
         ("time.sleep(10**6)", 2, WAITING),
@@ -96,7 +96,6 @@ def test_who_wants_a_core_does_not_wait(limits):
         ("return input()", "raised", "InputAsked: input() waits for a person"),
         ("return sys.stdin.read()", "returned", "''"),
         ("raise KeyboardInterrupt", "raised", "KeyboardInterrupt"),
-        ("return who_writes(label)", "raised", "RecursionError: maximum recursion"),
         (REPR.format("exit()"), "returned", "<an Odd whose repr raised SystemExit>"),
     ],
 )

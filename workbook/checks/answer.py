@@ -25,8 +25,8 @@ CHANGING = {  # methods that change what they belong to
     "update",
 }  # fmt: skip
 RUN_HERE = {"time", "capture", "prun"}  # cell magics that run their cell in the kernel
-DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+DEFINITIONS = FUNCTIONS | ast.ClassDef
 IMPORTS = ast.Import | ast.ImportFrom
 PART_IMPORT = "from workbook.checks.parts import part"
 
@@ -40,6 +40,10 @@ class Statement(NamedTuple):
     changes: frozenset[str]  # changes the value of: `TABLE.append(row)`
     uses: frozenset[str]  # looks up, in functions as well
 
+    def defines(self, name: str) -> bool:
+        """Whether it is the function of that name."""
+        return isinstance(self.node, FUNCTIONS) and self.node.name == name
+
 
 def cells_of(function: Callable[..., Any]) -> list[str]:
     """Return the cells that were run, the one that defines the function at the end.
@@ -47,8 +51,7 @@ def cells_of(function: Callable[..., Any]) -> list[str]:
     CourseError: it has no source, or uses variables of a function around it.
     """
     function = inspect.unwrap(function)
-    name = getattr(function, "__name__", "it")
-    code = getattr(function, "__code__", None)
+    name, code = function.__name__, getattr(function, "__code__", None)
     if code and code.co_freevars:
         raise CourseError(
             f"{name} uses variables of the function around it"
@@ -56,20 +59,16 @@ def cells_of(function: Callable[..., Any]) -> list[str]:
             f" Write `def {name}` at the left margin of a cell, with all that it needs"
             " in the same cell."
         )
-    home = "".join(linecache.getlines(getattr(code, "co_filename", "")))
-    shell, before = notebook(), []
-    if shell and getattr(function, "__globals__", None) is shell.user_ns:
-        before = list(shell.history_manager.input_hist_raw)
-    if not any(_defines(s, name) for cell in [*before, home] for s in statements(cell)):
+    shell = notebook()
+    is_here = shell and getattr(function, "__globals__", None) is shell.user_ns
+    cells = list(shell.history_manager.input_hist_raw) if is_here else []
+    cells.append("".join(linecache.getlines(getattr(code, "co_filename", ""))))
+    if not any(each.defines(name) for cell in cells for each in statements(cell)):
         raise CourseError(
             f"{name} has no source that could be read. Write `def {name}` in a cell,"
             " and the check below it."
         )
-    return [*before, home]
-
-
-def _defines(statement: Statement, name: str) -> bool:
-    return isinstance(statement.node, FUNCTIONS) and statement.node.name == name
+    return cells
 
 
 def answer_in(cells: Sequence[str], slug: str) -> str:
@@ -78,61 +77,55 @@ def answer_in(cells: Sequence[str], slug: str) -> str:
     Another exercise that its own cell does not define is a part of the learner's agent.
     LookupError: no cell defines it. CourseError: the one that does is no Python.
     """
-    home, earlier = _split(cells, slug)
+    place = _home(cells, slug)
+    home, earlier = statements(cells[place]), [*map(statements, cells[:place])]
+    before = [statement for cell in earlier for statement in cell]
     needed, parts, names, known = set[Statement](), set[str](), [slug], dir(builtins)
     for name in names:  # it grows
         if name in known and name != slug:
             continue
         own = [s for s in home if name in s.binds | s.changes]
         if not any(name in s.binds for s in own):  # it has its value from before
+            bound = [n for n, s in enumerate(before) if name in s.binds]
             if name in exercises():
                 parts.add(name)
-            else:
-                own = [*_last_value(name, earlier), *own]
+            elif bound:
+                later = before[bound[-1] :]
+                own += [later[0], *(s for s in later if name in s.changes)]
         if not all(isinstance(s.node, DEFINITIONS | IMPORTS) for s in own):
             calls = [s for s in home if isinstance(s.node, ast.Expr)]
             own += [s for s in calls if name in s.uses and slug not in s.uses]
         needed.update(own)
         names += [used for s in own for used in s.uses if used not in names]
-    taken = [s for s in dict.fromkeys([*earlier, *home]) if s in needed or _unnamed(s)]
-    imports = [s.text for s in taken if isinstance(s.node, IMPORTS)]
+    imports, rest = list[str](), list[str]()
+    for each in dict.fromkeys([*before, *home]):
+        if not isinstance(each.node, IMPORTS):
+            rest += [each.text] if each in needed else []
+        elif each in needed or not each.binds or "__future__" in each.text:
+            imports.append(each.text)
     imports += [PART_IMPORT] if parts else []
     imports += [f'{name} = part("{name}")' for name in sorted(parts)]
     imports = sorted(dict.fromkeys(imports), key=lambda line: "__future__" not in line)
-    rest = [s.text for s in taken if not isinstance(s.node, IMPORTS)]
     return "\n\n\n".join(["\n".join(imports), *rest]).strip() + "\n"
 
 
-def _split(cells: Sequence[str], slug: str) -> tuple[list[Statement], list[Statement]]:
-    for place in reversed(range(len(cells))):
-        home = statements(cells[place])
-        if any(_defines(each, slug) for each in home):
-            return home, [s for cell in cells[:place] for s in statements(cell)]
-        if not home and re.search(rf"^\s*def {slug}\b", cells[place], re.M):
-            _refuse_other_than_python(slug, cells[place])
+def _home(cells: Sequence[str], slug: str) -> int:
+    """Return the place of the last cell that defines an answer."""
+    for place, cell in reversed([*enumerate(cells)]):
+        found = statements(cell)
+        if any(each.defines(slug) for each in found):
+            return place
+        if found or not re.search(rf"^\s*def {slug}\b", cell, re.M):
+            continue
+        try:
+            ast.parse(to_python(cell))
+        except (SyntaxError, ValueError) as error:
+            line, at = getattr(error, "text", None) or "", getattr(error, "lineno", 0)
+            blank = cell[: -len(cell.lstrip())].count("\n")  # which IPython drops
+            where = f" in line {at + blank} of its cell: {line.strip()}" if at else ""
+            why = f"{type(error).__name__}: {getattr(error, 'msg', error)}"
+            raise CourseError(f"{slug} cannot be read, {why}{where}") from None
     raise LookupError(f"no cell defines {slug}")
-
-
-def _refuse_other_than_python(slug: str, cell: str) -> None:
-    try:
-        ast.parse(to_python(cell))
-    except (SyntaxError, ValueError) as error:
-        line, place = getattr(error, "text", None) or "", getattr(error, "lineno", 0)
-        blank = cell[: -len(cell.lstrip())].count("\n")  # which IPython drops
-        where = f" in line {place + blank} of its cell: {line.strip()}" if place else ""
-        why = f"{type(error).__name__}: {getattr(error, 'msg', error)}"
-        raise CourseError(f"{slug} cannot be read, {why}{where}") from None
-
-
-def _last_value(name: str, earlier: list[Statement]) -> list[Statement]:
-    places = [n for n, s in enumerate(earlier) if name in s.binds]
-    after = earlier[places[-1] :] if places else []
-    return [*after[:1], *(s for s in after[1:] if name in s.changes)]
-
-
-def _unnamed(statement: Statement) -> bool:
-    is_import = isinstance(statement.node, IMPORTS)
-    return is_import and (not statement.binds or "__future__" in statement.text)
 
 
 def as_module(slug: str, text: str, file: str) -> Callable[..., Any]:
@@ -180,26 +173,23 @@ def statements(cell: str) -> list[Statement]:
         for each in reversed(getattr(node, "decorator_list", [])):
             if not _is_check(each):
                 text = f"@{ast.unparse(each)}\n{text}"
-        found.append(_statement(node, text))
+        tables = [symtable.symtable(text, "cell", "exec")]
+        top, uses = tables[0].get_symbols(), set[str]()
+        binds = {s.get_name() for s in top if s.is_assigned() or s.is_imported()}
+        changes = set[str]() if isinstance(node, DEFINITIONS) else {*_changed(node)}
+        if isinstance(node, ast.Assign):  # `X = X + 1`: the old value is in the new one
+            both = [s for s in top if s.is_assigned() and s.is_referenced()]
+            changes |= {symbol.get_name() for symbol in both}
+        for table in tables:  # it grows
+            tables += table.get_children()
+            for symbol in table.get_symbols():
+                outside = symbol.is_global() or table.get_type() == "module"
+                if outside and (symbol.is_referenced() or symbol.is_declared_global()):
+                    uses.add(symbol.get_name())
+        found.append(
+            Statement(node, text, *map(frozenset, (binds - changes, changes, uses)))
+        )
     return found
-
-
-def _statement(node: ast.stmt, text: str) -> Statement:
-    tables = [symtable.symtable(text, "cell", "exec")]
-    top = tables[0].get_symbols()
-    binds = {s.get_name() for s in top if s.is_assigned() or s.is_imported()}
-    changes = set[str]() if isinstance(node, DEFINITIONS) else {*_changed(node)}
-    if isinstance(node, ast.Assign):  # `X = X + 1`: the old value goes into the new
-        changes |= {s.get_name() for s in top if s.is_assigned() and s.is_referenced()}
-    uses = set[str]()
-    for table in tables:  # it grows
-        tables += table.get_children()
-        for symbol in table.get_symbols():
-            outside = symbol.is_global() or table.get_type() == "module"
-            if outside and (symbol.is_referenced() or symbol.is_declared_global()):
-                uses.add(symbol.get_name())
-    sets = map(frozenset, (binds - changes, changes, uses))
-    return Statement(node, text, *sets)
 
 
 def _is_check(node: ast.AST | None) -> bool:
@@ -208,21 +198,16 @@ def _is_check(node: ast.AST | None) -> bool:
 
 
 def _changed(node: ast.stmt) -> Iterator[str]:
-    """Yield the names whose value a statement changes, in a loop as well."""
+    """Yield the names whose value a statement changes: of `T["x"].pop()` it is T."""
     for each in ast.walk(node):
-        match each:
-            case ast.AugAssign(target=ast.Name(id=name)):
-                yield name
-            case ast.Attribute(ctx=ast.Store() | ast.Del()):
-                yield _root(each)
-            case ast.Subscript(ctx=ast.Store() | ast.Del()):
-                yield _root(each)
-            case ast.Call(func=ast.Attribute(attr=name) as method) if name in CHANGING:
-                yield _root(method)
-
-
-def _root(node: ast.expr) -> str:
-    """Return the name at the left of `TABLE["x"].rows`."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+        changed: ast.AST | None = None
+        if isinstance(each, ast.AugAssign):
+            changed = each.target
+        elif isinstance(each, ast.Call) and getattr(each.func, "attr", "") in CHANGING:
+            changed = each.func
+        elif isinstance(each, ast.Attribute | ast.Subscript):
+            changed = None if isinstance(each.ctx, ast.Load) else each
+        while isinstance(changed, ast.Attribute | ast.Subscript):
+            changed = changed.value
+        if isinstance(changed, ast.Name):
+            yield changed.id

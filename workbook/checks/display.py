@@ -8,7 +8,7 @@ import base64
 import io
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import zip_longest
@@ -142,7 +142,13 @@ class Grid:
         return "\n".join([*text, "", self.footer]).rstrip()
 
     def _repr_html_(self) -> str:
-        return table(self.head, self.rows, self.footer)
+        columns = [as_column(column) for column in zip(*self.rows, strict=True)]
+        numbers = [any(c) and all(map(_NUMBER.fullmatch, c)) for c in columns]
+        written, footer = [*zip(*columns, strict=True)], self.footer
+        if more := len(written[MOST_ROWS:]):
+            footer = f"and {more:,} more rows. {footer}"
+        shown = written[:MOST_ROWS], numbers or [False] * len(self.head), footer
+        return str(template("shown.html").module.grid([*map(str, self.head)], *shown))
 
 
 @cache
@@ -156,19 +162,6 @@ def _pages() -> Any:
 def template(name: str, **known: Any) -> Any:
     """Return a page that escapes what it shows, and knows these names."""
     return _pages().get_template(name, globals=known)
-
-
-def table(
-    head: Sequence[object], rows: Iterable[Sequence[Any]], footer: str = ""
-) -> str:
-    """Return a table as HTML: numbers at the right, texts at the left."""
-    columns = [as_column(column) for column in zip(*rows, strict=True)]
-    numbers = [any(c) and all(map(_NUMBER.fullmatch, c)) for c in columns]
-    written = [*zip(*columns, strict=True)]
-    if more := len(written[MOST_ROWS:]):
-        footer = f"and {more:,} more rows. {footer}"
-    shown = written[:MOST_ROWS], numbers or [False] * len(head), footer
-    return str(template("shown.html").module.grid([*map(str, head)], *shown))
 
 
 def as_column(values: Sequence[Any]) -> list[str]:

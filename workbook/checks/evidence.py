@@ -6,19 +6,22 @@ function returned ERROR or raised a KeyError. No name of the tests' own is shown
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from linecache import getlines
 from traceback import extract_tb
 from typing import Any
 
 LONG, HEAD, BEFORE = 240, 60, 30  # characters: of a value, its beginning, before a gap
+MOST_CALLS = 50  # of a test
 _NOISE = re.compile(
     r"""('(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*")  # quoted: stays as it is
     | <([A-Za-z_]\w*\.\w+):\ [^<>]*>
     | (<[^'"]*?)\ at\ 0x[0-9a-fA-F]+(?=>)""",
     re.VERBOSE,
 )
+GUESS = re.compile(r"perhaps(?:, of ([^:]*))?: (.*)")
 
 
 class ArgumentChanged(AssertionError):  # noqa: N818 - what happened
@@ -36,86 +39,76 @@ class Call:
 
 
 @dataclass
-class Failed:
-    """What was seen of a test that failed."""
+class Seen:
+    """What was seen while a test ran."""
 
-    rule: list[str]  # the paragraphs of the test's docstring
-    error: BaseException
-    statement: str  # of the test, or of a helper in its file
-    compared: tuple[str, Any, Any] | None  # an operator and two values
-    wanted: str  # the exception that the test waited for, in words
-    calls: Sequence[Call]
-    file: str  # of the function
+    calls: deque[Call] = field(default_factory=lambda: deque(maxlen=MOST_CALLS))
+    wanted: str = ""  # the exception that the test waits for, in words
+    compared: tuple[str, Any, Any] | None = None  # an operator and two values
 
 
-def evidence(seen: Failed) -> Iterator[tuple[str, str]]:
-    """Yield what is known of a failed test: a label and a text each."""
-    raised = [call for call in seen.calls if call.error is seen.error]
+def evidence(
+    seen: Seen, error: BaseException, statement: str, guesses: list[str], file: str
+) -> Iterator[tuple[str, str]]:
+    """Yield what is known of a failed test: a label and a text each.
+
+    `statement` is the test's that failed, `file` is the function's.
+    """
+    raised = [call for call in seen.calls if call.error is error]
     calls = raised or seen.calls
     call, right = (calls[-1] if calls else Call("")), tuple[Any, ...]()
-    if seen.compared and not raised and seen.compared[0] in ("==", "is"):
-        _, one, two = seen.compared
-        for value, other in ((one, two), (two, one)):
+    compared = seen.compared if isinstance(error, AssertionError) else None
+    operator, *values = compared or ("",)
+    if operator in ("==", "is") and not raised:
+        for value, other in (values, values[::-1]):
             for each in reversed(seen.calls):
                 if not right and not each.error and each.result is value:
                     call, right = each, (other,)
     if call.text:
         yield "called", call.text
-    if isinstance(seen.error, ArgumentChanged):
-        name, before, after = seen.error.args
+    if isinstance(error, ArgumentChanged):
+        name, before, after = error.args
         yield "changed", f"{name}, which is now {clip(after)}"
         yield "expected", f"{name} stays {clip(before)}"
         return
     if call.error and (raised or seen.wanted):
         yield "raised", in_words(call.error)
-        if place := error_place(call.error, seen.file):
+        if place := error_place(call.error, file):
             yield "at", place
     elif call.text and not call.error:
         yield "returned", both(call.result, *right)[0]
+    # The message of an `assert` that has one says what the test saw.
+    reason = clip(f"\n{plain(error, str)}".partition("\nassert ")[0].strip())
     if seen.wanted:
         yield "expected", seen.wanted + ("" if call.error else " is raised")
     elif right:
         yield "expected", both(call.result, *right)[1]
-        if reason := _reason(seen.error):
+        if reason:
             yield "because", reason
-    elif not raised:
-        yield from _asserted(seen, call.result)
+    elif raised:
+        pass
+    elif not isinstance(error, AssertionError):
+        yield "but", f"what came back cannot be used: {in_words(error)}"
+    elif reason:
+        yield "but", reason
+    elif values:
+        found, expected = both(*values)
+        name = "".join(re.findall(r"assert .*\.(\w+) (?:==|is) ", statement))
+        if operator not in ("==", "is"):
+            yield "expected", f"{found} {operator} {expected}"
+        elif plain(getattr(call.result, name, seen)) == plain(values[0]):
+            yield "expected", f"its {name} is {expected}"
+        else:
+            yield "expected", expected
+        if operator in ("==", "is"):
+            yield "but", f"it is {found}"
     if call.printed.strip():
         yield "printed", clip(repr(call.printed))
-    if guess := _guess(seen.rule[1:], call):
-        yield "perhaps", guess
-
-
-def _asserted(seen: Failed, result: Any) -> Iterator[tuple[str, str]]:
-    if not isinstance(seen.error, AssertionError):
-        yield "but", f"what came back cannot be used: {in_words(seen.error)}"
-    elif reason := _reason(seen.error):  # it says what the test saw
-        yield "but", reason
-    elif seen.compared:
-        operator, *values = seen.compared
-        found, expected = both(*values)
-        if operator in ("==", "is"):
-            name = "".join(re.findall(r"assert .*\.(\w+) (?:==|is) ", seen.statement))
-            is_own = plain(getattr(result, name, seen)) == plain(values[0])
-            yield "expected", f"its {name} is {expected}" if is_own else expected
-            yield "but", f"it is {found}"
-        else:
-            yield "expected", f"{found} {operator} {expected}"
-
-
-def _reason(error: BaseException) -> str:
-    """Return the message of an `assert` that has one."""
-    return clip(f"\n{written(error, str)}".partition("\nassert ")[0].strip())
-
-
-def _guess(paragraphs: list[str], call: Call) -> str:
-    """Return a test's own guess, where what came of the call bears it out."""
-    came = type(call.error).__name__ if call.error else written(call.result, str)
-    for paragraph in paragraphs:
-        guess = re.match(r"perhaps(?:, of ([^:]*))?: (.*)", paragraph)
-        if guess and (came in guess[1].split(" or ") if guess[1] else not call.error):
-            return guess[2]
-    return ""
+    for guess in filter(None, map(GUESS.match, guesses)):
+        came = type(call.error).__name__ if call.error else plain(call.result, str)
+        if came in guess[1].split(" or ") if guess[1] else not call.error:
+            yield "perhaps", guess[2]
+            return
 
 
 def both(found: Any, wanted: Any = None) -> tuple[str, str]:
@@ -134,13 +127,16 @@ def shown(value: object, limit: int = LONG) -> str:
     return clip(plain(value), limit=limit)
 
 
-def plain(value: object) -> str:
-    """Return a repr with `State.THINK` for `<State.THINK: 'THINK'>`, no addresses."""
-    return tidy(written(value))
+def plain(value: object, form: Callable[[object], str] = repr) -> str:
+    """Return a repr, or a `str`, with `State.THINK` for `<State.THINK: 'THINK'>`.
 
-
-def tidy(text: str) -> str:
-    """Return a text without the noise of reprs."""
+    It is without addresses, and comes whatever a learner's class does.
+    """
+    try:
+        text = str(form(value))
+    except (Exception, SystemExit) as error:
+        reason = f"whose {form.__name__} raised {type(error).__name__}"
+        return f"<{with_article(type(value).__name__)} {reason}>"
     if len(text) > 100 * LONG:  # little of it is shown
         return text
     text = _NOISE.sub(lambda found: found[1] or found[2] or found[3], text)
@@ -151,22 +147,12 @@ def clip(text: str, start: int = 0, limit: int = LONG) -> str:
     """Return a text, or its beginning and what follows `start`, or its two ends."""
     if len(text) <= limit:
         return text
-    size = f"({len(text):,} characters)"
+    end = limit // 2 - 2
     if start:
         rest = text[start : start + limit - HEAD]
         more = " …" if len(text) > start + limit - HEAD else ""
-        return f"{text[:HEAD]} … {size} … {rest}{more}"
-    end = limit // 2 - 2
-    return f"{text[:end]} … {size} … {text[-end:]}"
-
-
-def written(value: object, form: Callable[[object], str] = repr) -> str:
-    """Return the repr of a value, or its `str`, whatever a learner's class does."""
-    try:
-        return str(form(value))
-    except (Exception, SystemExit) as error:
-        reason = f"whose {form.__name__} raised {type(error).__name__}"
-        return f"<{with_article(type(value).__name__)} {reason}>"
+        return f"{text[:HEAD]} … ({len(text):,} characters) … {rest}{more}"
+    return f"{text[:end]} … ({len(text):,} characters) … {text[-end:]}"
 
 
 def with_article(noun: str) -> str:
@@ -185,7 +171,7 @@ def wanted_error(kinds: Any, match: str | None) -> str:
 
 def in_words(error: BaseException) -> str:
     """Return an error's kind and message on one line."""
-    text = clip(tidy(" ".join(written(error, str).split())))
+    text = clip(" ".join(plain(error, str).split()))
     return f"{type(error).__name__}: {text}".removesuffix(": ")
 
 

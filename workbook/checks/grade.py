@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,19 +17,33 @@ from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 from workbook.checks.catalogue import CourseError, exercises
-from workbook.checks.confine import bubblewrap, environment
 from workbook.checks.display import Grid, as_message, template
 from workbook.checks.handed_in import NOTHING, Row, handed_in
 from workbook.checks.parts import keep
 from workbook.checks.process import Worker
+from workbook.paths import ROOT
 
 FORMULA = r"^([=+\-@\t\r\n])"  # what a spreadsheet would calculate begins so
 COLUMNS = "learner notebook exercise outcome met of rule counts alike ours note problem"
 MARKS = ("learner", "met", "of", "percent")
 LEARNER = itemgetter("learner")
+# What confines a stranger's notebook: a command in front of that of its process.
+READ = ["/usr", "/lib", "/lib64", "/etc/ld.so.cache", sys.base_prefix, sys.prefix]
+READ += [f"{ROOT}/{name}" for name in ("workbook", "tests", "data", "pyproject.toml")]
+PASSED_ON = ["PATH", "LANG", "LC_ALL", "SYSTEMROOT", "HOME", "XDG_RUNTIME_DIR"]
+OWN = ["bwrap", "--die-with-parent", "--cap-drop", "ALL"]
+NOBODY = ["--unshare-user", "--disable-userns", "--uid", "65534", "--gid", "65534"]
+APART = ["--new-session", "--unshare-ipc", "--unshare-pid", "--unshare-net"]
+APART += ["--unshare-uts", "--setenv", "HOME", "/tmp", "--chdir", "/tmp"]
+APART += ["--perms", "1777", "--size", "67108864", "--tmpfs", "/tmp", "--dev", "/dev"]
+LIMITS = ["--nproc=128", "--as=4294967296", "--fsize=16777216", "--nofile=256"]
+MISSING = (
+    "bubblewrap is not installed: without it a notebook could read your files and use"
+    " your network. Install it (Debian: apt-get install bubblewrap), or use --wrapper"
+    " 'docker run …', or --unconfined for authors you trust."
+)
 
 
 def collect(path: Path) -> Grid:
@@ -99,7 +114,10 @@ def complete(
                 found = worker.test(row["slug"], row["text"])
                 row["met"] = max(0, min(int(found["met"]), row["of"]))
                 row["outcome"], row["note"] = str(found["outcome"]), str(found["note"])
-                row["failures"] = [_failure(**each) for each in found["failures"]]
+                for each in found["failures"]:  # whatever an answer wrote in its name
+                    failure = {"rule": str(each["rule"]), "test": str(each["test"])}
+                    pairs = [(str(one), str(two)) for one, two in each["evidence"]]
+                    row["failures"].append({**failure, "evidence": pairs})
         except Exception as error:  # the tests cannot run
             row["problem"] = f"{row['slug']}: {error}"
         row["attempted"] = row["outcome"] != "not attempted"
@@ -109,10 +127,39 @@ def complete(
     return rows
 
 
-def _failure(rule: object, test: object, evidence: Iterable[Any]) -> Row:
-    """Return a failure in its form, whatever an answer wrote in the tests' name."""
-    pairs = [(str(label), str(text)) for label, text in evidence]
-    return {"rule": str(rule), "test": str(test), "evidence": pairs}
+def environment() -> dict[str, str]:
+    """Return the variables of a process that tests: no key of anybody."""
+    known = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    known |= dict.fromkeys(("WORKBOOK_DATA", "WORKBOOK_CACHE"), "/tmp/nobody")
+    return {**known, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+
+
+def bubblewrap(*away: Path) -> list[str]:
+    """Return a command that confines; CourseError: it cannot, or can read `away`."""
+    if not shutil.which("bwrap"):
+        raise CourseError(MISSING)
+    read = sorted({*READ, *map(os.path.realpath, READ)})  # a folder before its files
+    for path in away:
+        if any(path.resolve().is_relative_to(place) for place in read):
+            raise CourseError(f"Every notebook may read {path}: name another place.")
+    is_root = os.getuid() == 0  # for whom no limit on processes holds: become nobody
+    rights = ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    command = [*OWN, *(rights if is_root else NOBODY), *APART]
+    for folder in sorted({str(each) for place in read for each in Path(place).parents}):
+        command += ["--perms", "0755", "--dir", folder]
+    for place in read:
+        command += ["--ro-bind-try", place, place]
+    command += ["--proc", "/proc", "--remount-ro", "/dev", "--remount-ro", "/"]
+    if is_root:
+        command += ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+        command += [*OWN, *NOBODY, "--dev-bind", "/", "/"]
+    command += ["prlimit", *LIMITS, "--core=0"]
+    trial = [*command, sys.executable, "-c", "import pytest, workbook"]
+    tried = subprocess.run(trial, capture_output=True, text=True, env=environment())
+    if tried.returncode:
+        why = tried.stderr.strip().rpartition("\n")[2]
+        raise CourseError(f"bubblewrap does not work here: {why}. See --wrapper.")
+    return command
 
 
 def _compare(rows: Sequence[Row]) -> None:
@@ -153,11 +200,9 @@ def _write_table(path: Path, head: Sequence[str], rows: Iterable[Row]) -> None:
     with path.open("w", encoding="utf-8-sig", errors="replace", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(head)
-        writer.writerows([_safe(row.get(name, "")) for name in head] for row in rows)
-
-
-def _safe(value: Any) -> Any:
-    return re.sub(FORMULA, r"'\1", value) if isinstance(value, str) else value
+        for row in rows:
+            texts = [str(row.get(name, "")) for name in head]
+            writer.writerow([re.sub(FORMULA, r"'\1", text) for text in texts])
 
 
 def write_pages(rows: Sequence[Row], out: Path) -> None:

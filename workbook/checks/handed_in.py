@@ -45,7 +45,12 @@ def handed_in(folder: Path, chosen: Sequence[str] = ()) -> list[Row]:
 
     Where lessons are `chosen`, only they count, each of them for each learner.
     """
-    chosen = _named(chosen)
+    known = catalogue.lessons()
+    numbers = {slug[:2]: slug for slug, each in known.items() if not each.lab}
+    if unknown := [word for word in chosen if word not in {*known, *numbers}]:
+        why = f"--lessons: {unknown[0]} is none. Use its number, or its name."
+        raise CourseError(why)
+    chosen = [numbers.get(word, word) for word in chosen]
     home = folder if folder.is_dir() else folder.parent
     found = [*folder.rglob("*.ipynb")] if folder == home else [folder]
     found += [path for path in home.iterdir() if path.is_dir() and folder == home]
@@ -71,16 +76,6 @@ def handed_in(folder: Path, chosen: Sequence[str] = ()) -> list[Row]:
         for slug, exercise in exercises().items()
         if exercise.lesson in chosen and (learner, slug) not in have
     ]
-
-
-def _named(words: Sequence[str]) -> list[str]:
-    known = catalogue.lessons()
-    numbers = {slug[:2]: slug for slug, each in known.items() if not each.lab}
-    for word in words:
-        if word not in numbers and word not in known:
-            why = f"--lessons: {word} is none. Use its number, or its name."
-            raise CourseError(why)
-    return [numbers.get(word, word) for word in words]
 
 
 def _row(slug: str = "", problem: str = "", note: str = "") -> Row:
@@ -113,17 +108,15 @@ def _rows_of(path: Path, own: Path, chosen: Collection[str]) -> list[Row]:
         return [_row(problem=problem or NOTHING)]
     lessons &= {*chosen} or lessons
     rows = [_row(slug, problem) for slug, each in known if each.lesson in lessons]
-    return rows if problem else [_with_answer(row, cells) for row in rows]
-
-
-def _with_answer(row: Row, cells: Sequence[str]) -> Row:
-    try:
-        return {**row, "text": _answer(cells, row["slug"])}
-    except LookupError as error:
-        return {**row, "note": str(error)}
-    except Exception as error:  # it is no Python, or too deep
-        failure = {"rule": str(error), "test": "", "evidence": []}
-        return {**row, "outcome": "your code raised", "failures": [failure]}
+    for row in [] if problem else rows:
+        try:
+            row["text"] = _answer(cells, row["slug"])
+        except LookupError as error:
+            row["note"] = str(error)
+        except Exception as error:  # it is no Python, or too deep
+            failure = {"rule": str(error), "test": "", "evidence": []}
+            row |= {"outcome": "your code raised", "failures": [failure]}
+    return rows
 
 
 def _answer(cells: Sequence[str], slug: str) -> str:
@@ -131,14 +124,13 @@ def _answer(cells: Sequence[str], slug: str) -> str:
     begun = []
     for cell in cells:
         found = statements(cell)
-        texts = [each.text for each in found if not _is_stub(each.node, slug)]
+        texts = [s.text for s in found if not (s.defines(slug) and _is_stub(s.node))]
         begun.append(cell if len(texts) == len(found) else "\n\n\n".join(texts))
     with suppress(LookupError):
         return answer_in(begun, slug)
     return answer_in(cells, slug)
 
 
-def _is_stub(node: Any, slug: str) -> bool:
-    if getattr(node, "name", "") != slug or len(node.body) > 2:
-        return False
-    return ast.unparse(node.body[-1]).startswith("raise NotImplementedError")
+def _is_stub(node: Any) -> bool:
+    last = ast.unparse(node.body[-1])
+    return len(node.body) <= 2 and last.startswith("raise NotImplementedError")

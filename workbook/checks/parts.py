@@ -11,6 +11,7 @@ import traceback
 import types
 import typing
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,6 @@ Function = Callable[..., Any]
 ROLES = "writes the prompt", "reads the turn", "decides", "acts", "doubts", "looks back"
 PRACTICE = "for practice"  # an exercise that is no part of the agent
 NAMED = 3  # parts that a line names; of more it says how many
-_loaded: dict[tuple[Path, int], tuple[Function | None, str]] = {}
-"""By file and its time: the function, or None, and why it is not used."""
 
 
 class PartBroken(RuntimeError):  # noqa: N818 - what happened, not an error's name
@@ -64,43 +63,30 @@ class Part:
         self.path = path_of(slug)
         self.__wrapped__ = self.exercise.function()  # its signature, for those who look
 
+    def kept(self) -> list[Any]:
+        """Return yours, or None, and why it is not used; what breaks is noted there."""
+        there = self.path.exists()
+        return _kept(self.path, self.path.stat().st_mtime_ns if there else 0)
+
     @property
     def whose(self) -> str:
         """Whose that is: `"yours"` or `"ours"`."""
-        return "yours" if self._yours()[0] else "ours"
-
-    @property
-    def problem(self) -> str:
-        """Why yours is not used, although it was kept; "" where it is, or is none."""
-        return self._yours()[1]
+        return "yours" if self.kept()[0] else "ours"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self.calls += 1
-        if function := self._yours()[0]:
+        kept = self.kept()
+        if kept[0]:
             try:
-                return self._called(function, args, kwargs)
+                return self._called(kept[0], args, kwargs)
             except PartBroken as error:
                 if error.slug != self.exercise.slug:  # a part that this one calls
                     raise
-                _loaded[self._key()] = None, str(error)
+                kept[:] = None, str(error)
                 if self.in_a_run:
                     raise
                 print(f"{error} Ours answers.", file=sys.stderr)
         return self.__wrapped__(*args, **kwargs)
-
-    def _key(self) -> tuple[Path, int]:
-        return self.path, self.path.stat().st_mtime_ns if self.path.exists() else 0
-
-    def _yours(self) -> tuple[Function | None, str]:
-        key = self._key()
-        if key not in _loaded:
-            try:
-                text = self.path.read_text(encoding="utf-8") if key[1] else ""
-                slug, file = self.exercise.slug, str(self.path)
-                _loaded[key] = as_module(slug, text, file) if text else None, ""
-            except (Exception, SystemExit) as error:
-                _loaded[key] = None, in_words(error)
-        return _loaded[key]
 
     def _called(self, function: Function, args: Any, kwargs: Any) -> Any:
         exercise, file = self.exercise, str(self.path)
@@ -126,6 +112,15 @@ class Part:
         return result
 
 
+@cache
+def _kept(path: Path, changed_ns: int) -> list[Any]:
+    try:
+        text = path.read_text(encoding="utf-8") if changed_ns else ""
+        return [as_module(path.stem, text, str(path)) if text else None, ""]
+    except (Exception, SystemExit) as error:
+        return [None, in_words(error)]
+
+
 class Parts(dict[str, Function]):
     """Parts by exercise, for a run; `line()` says whose were used."""
 
@@ -139,9 +134,9 @@ class Parts(dict[str, Function]):
             used += [f"{whose}: {few}"] if names else []
         if used[:1] != [f"ours: {few}"] or once_a_cell(*names):
             lines.append(f"parts in this run · {'; '.join(used) or 'no part was used'}")
-        lines += [f"{p.exercise.slug}: {p.problem}" for p in parts if p.problem]
         for each in parts:
             each.calls = 0
+            lines += [f"{each.exercise.slug}: {why}" for why in each.kept()[1:] if why]
         return "\n".join(lines)
 
 
@@ -165,8 +160,8 @@ def your_parts(*slugs: str) -> Parts:
 
 def state(slug: str) -> str:
     """Say whose function your agent has: yours, ours, or ours since yours is broken."""
-    part = Part(slug)
-    return "broken" if part.problem else part.whose
+    function, problem = Part(slug).kept()
+    return "broken" if problem else "yours" if function else "ours"
 
 
 def fits(value: object, wanted: Any) -> bool:
@@ -191,22 +186,18 @@ def your_agent(lesson: str | int = "") -> Grid:
     number = "" if lesson == "" else f"{lesson:0>2}"
     own = [e for e in exercises().values() if e.lesson.startswith(number)]
     chosen, rows = [e for e in own if e.role] or own, []
+    words = {"yours": "★ {}", "broken": "! {}, which broke"}
     for role in (*ROLES, PRACTICE):
-        slugs = [e.slug for e in chosen if (e.role or PRACTICE) == role]
-        rows += [(role, *_by_state(slugs))] if slugs else []
+        states = {e.slug: state(e.slug) for e in chosen if (e.role or PRACTICE) == role}
+        found = [(words.get(whose, ""), slug) for slug, whose in states.items()]
+        kept = ", ".join(word.format(slug) for word, slug in found if word)
+        ours = ", ".join(slug for word, slug in found if not word)
+        rows += [(role, kept, ours)] if found else []
     counted = [e for e in exercises().values() if e.role] if chosen[0].role else chosen
     count = [state(each.slug) for each in counted].count("yours")
     what = "parts are yours" if chosen[0].role else "checks passed"
     footer = f"your agent: {count} of {len(counted)} {what}"
     return Grid(("in a step", "★ yours", "· not written yet: ours runs"), rows, footer)
-
-
-def _by_state(slugs: list[str]) -> tuple[str, str]:
-    words = {"yours": "★ {}", "broken": "! {}, which broke"}
-    states = {slug: state(slug) for slug in slugs}
-    kept = [words[whose].format(s) for s, whose in states.items() if whose in words]
-    ours = [s for s, whose in states.items() if whose == "ours"]
-    return ", ".join(kept), ", ".join(ours)
 
 
 def progress() -> Grid:

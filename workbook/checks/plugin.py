@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from workbook.checks.catalogue import CourseError
-from workbook.checks.confine import bubblewrap, environment
 from workbook.checks.display import as_message
-from workbook.checks.grade import complete
+from workbook.checks.grade import bubblewrap, complete, environment
 from workbook.checks.handed_in import Row, handed_in
 from workbook.checks.tester import fixtures
 

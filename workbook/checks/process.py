@@ -5,9 +5,7 @@ reads what is found. Time and memory are looked at from outside, so that nothing
 answer can hold them up; the same way on every system.
 """
 
-import atexit
 import contextlib
-import functools
 import json
 import os
 import queue
@@ -26,11 +24,10 @@ from typing import Any
 
 import psutil
 
-from workbook.checks.catalogue import CourseError, find
+from workbook.checks.catalogue import CourseError
 from workbook.checks.evidence import place_in
 from workbook.paths import ROOT, user_cache, user_data
 
-Env = Mapping[str, str] | None
 Report = dict[str, Any]
 """slug, outcome, met and of (rules), note, and failures: rule, test, evidence."""
 
@@ -53,33 +50,37 @@ class Worker:
     """
 
     def __init__(
-        self, wrapper: Sequence[str] = (), env: Env = None, room: str = ""
+        self,
+        wrapper: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        room: str = "",
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         variables = dict(os.environ if env is None else env, PYTHONPATH=str(ROOT))
-        for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
-            variables.pop(name, None)
+        variables |= {"PYTEST_ADDOPTS": "", "PYTEST_PLUGINS": ""}
         if not wrapper:
             variables |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self._folder.name)
         if env is None:  # a folder of the user's may be relative
-            variables |= {"WORKBOOK_DATA": str(user_data())}
-            variables |= {"WORKBOOK_CACHE": str(user_cache())}
-            kept = str(user_cache() / "hypothesis")  # its tables of characters
-            variables["HYPOTHESIS_STORAGE_DIRECTORY"] = kept
+            cache = user_cache()  # with hypothesis's tables of characters
+            variables |= {
+                "WORKBOOK_DATA": f"{user_data()}",
+                "WORKBOOK_CACHE": f"{cache}",
+            }
+            variables["HYPOTHESIS_STORAGE_DIRECTORY"] = str(cache / "hypothesis")
+        pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         self._process = subprocess.Popen(
             [*wrapper, sys.executable, "-m", "workbook.checks.tester", room],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
             cwd=self._folder.name,
             env=variables,
             start_new_session=True,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            **pipes,
         )
         self._lines: queue.Queue[bytes] = queue.Queue(LINES)  # b"" at its end
         self._places: deque[bytes] = deque(maxlen=LINES)
-        keep = functools.partial(self._lines.put, timeout=READY_S)
-        _listen(self._process.stdout, keep)
+        _listen(
+            self._process.stdout, lambda line: self._lines.put(line, timeout=READY_S)
+        )
         self._reading = _listen(self._process.stderr, self._places.append)
 
     @property
@@ -94,34 +95,41 @@ class Worker:
         or the process cannot.
         """
         mark = secrets.token_hex(8)
-        job = {"slug": slug, "text": text, "tests": tests, "mark": mark}
         report: Report | None = None
         call = why = ""
         before_s: float | None = None  # computed before the test
         last_s = waited_s = 0.0
-        self._send(json.dumps(job))
+        self._send(
+            json.dumps({"slug": slug, "text": text, "tests": tests, "mark": mark})
+        )
         while not why:
             try:
-                line = self._lines.get(timeout=LOOK_S)
+                line = self._lines.get(timeout=LOOK_S).decode(errors="replace")
             except queue.Empty:
                 spent_s, held_b, wants_core = _taken(self._process.pid)
                 if spent_s - last_s < IDLE_S and not wants_core:
                     waited_s += LOOK_S  # on a loaded machine this is less than passed
                 before_s, last_s = before_s or spent_s, spent_s
-                why = _over(waited_s, spent_s - before_s, held_b, report is not None)
+                most_s = WAITING_S if report else READY_S
+                if report and spent_s - before_s > COMPUTING_S:
+                    why = f"not finished after {COMPUTING_S:g} seconds of computing"
+                elif waited_s > most_s:
+                    why = f"not finished after {most_s:g} seconds"
+                elif held_b > MEMORY_B:
+                    why = f"it took more than {MEMORY_B // 2**30} GB of memory"
                 continue
-            if not line.startswith(mark.encode()):  # an answer can write there, too
-                why = self._end()
+            if not line.startswith(mark):  # an answer can write there, too
+                why = self._how_it_ended()
                 break
-            match json.loads(line[len(mark) :]):
+            match json.loads(line.removeprefix(mark)):
                 case {"refused": reason}:
                     raise CourseError(reason)
-                case {"call": call}:
-                    pass
-                case {"begun": report}:
-                    call, waited_s, before_s = "", 0.0, None
                 case {"found": found}:
                     return dict(found)
+                case {"begun": report}:
+                    call, waited_s, before_s = "", 0.0, None
+                case {"call": call}:
+                    pass
         return self._lost(report, call, text, why)
 
     def _send(self, line: str) -> None:
@@ -130,14 +138,12 @@ class Worker:
             self._process.stdin.write(f"{line}\n".encode())
             self._process.stdin.flush()
 
-    def _end(self) -> str:
+    def _how_it_ended(self) -> str:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=END_S)
-        code = self._process.returncode
-        if code is None:
-            return "it wrote into the pipe that the tests report by, or closed it"
-        how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        return f"it ended the Python that ran it: {how}"
+            code = self._process.wait(timeout=END_S)
+            how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+            return f"it ended the Python that ran it: {how}"
+        return "it wrote into the pipe that the tests report by, or closed it"
 
     def _lost(self, report: Report | None, call: str, text: str, why: str) -> Report:
         """Return the report of a test from which the process did not come back."""
@@ -184,17 +190,6 @@ def _listen(stream: Any, hand_on: Callable[[bytes], object]) -> threading.Thread
     return thread
 
 
-def _over(waited_s: float, computed_s: float, held_b: int, begun: bool) -> str:
-    most_s = WAITING_S if begun else READY_S
-    if begun and computed_s > COMPUTING_S:
-        return f"not finished after {COMPUTING_S:g} seconds of computing"
-    if waited_s > most_s:
-        return f"not finished after {most_s:g} seconds"
-    if held_b > MEMORY_B:
-        return f"it took more than {MEMORY_B // 2**30} GB of memory"
-    return ""
-
-
 def _taken(pid: int) -> tuple[float, int, bool]:
     """Return what a process and its children took: seconds of a core, and bytes.
 
@@ -215,7 +210,7 @@ def _taken(pid: int) -> tuple[float, int, bool]:
 
 
 _spare: list[Worker] = []
-"""In the kernel: a process that is ready for the next check."""
+"""In the kernel: a process that is ready for the next check; both end together."""
 
 
 def tested(slug: str, text: str) -> Report:
@@ -225,14 +220,8 @@ def tested(slug: str, text: str) -> Report:
         worker.close()
         worker = Worker()
     try:
-        return worker.test(slug, text, str(find(slug).tests_path))
+        return worker.test(slug, text)
     finally:
         worker.close()
         if not os.environ.get("WORKBOOK_SHARED"):  # many are on this machine
             _spare.append(Worker(room=slug))
-
-
-@atexit.register
-def _close_spare() -> None:
-    while _spare:
-        _spare.pop().close()

@@ -16,9 +16,7 @@ import queue
 import re
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, Literal
 
@@ -26,35 +24,24 @@ import pytest
 from _pytest.assertion import util as assertion_util
 from hypothesis import HealthCheck, Phase, settings
 
+from workbook.checks import evidence
 from workbook.checks.answer import as_module
 from workbook.checks.catalogue import Exercise, exercises, find
-from workbook.checks.evidence import (
-    ArgumentChanged,
-    Call,
-    Failed,
-    clip,
-    error_place,
-    evidence,
-    in_words,
-    plain,
-    wanted_error,
-)
 from workbook.checks.process import DUMPED
 from workbook.paths import ROOT
 
 IDLE_S = 600.0  # after which a process that nobody asks ends
-PRINTED, MOST_CALLS = 2000, 50  # characters of a call's output; calls of a test
+PRINTED = 2000  # characters of a call's output
 UNUSED = """
     cacheprovider capture debugging doctest faulthandler junitxml legacypath logging
     pastebin setuponly setupplan stepwise subtests terminal threadexception unittest
     unraisableexception warnings
 """
 ARGUMENTS = [
-    *(argument for name in UNUSED.split() for argument in ("-p", f"no:{name}")),
+    *(f"-pno:{name}" for name in UNUSED.split()),
     *("--disable-plugin-autoload", "--noconftest", "--import-mode=importlib"),
     *(f"--rootdir={ROOT}", f"--confcutdir={ROOT}", "-o", "addopts="),
 ]
-CANNOT_RUN = "its cell can be run"
 OWN_EQUALITY = re.compile(r"__eq__|\bmock\b")
 _raises = pytest.raises
 settings.register_profile(  # without a database, the same way each time
@@ -84,41 +71,38 @@ def main(room: str) -> None:
     builtins.input = _refuse
     faulthandler.enable(places)  # a crash writes its line
     jobs: queue.Queue[bytes] = queue.Queue()
-    threading.Thread(target=_read, args=(requests, jobs, places), daemon=True).start()
+
+    def read() -> None:
+        for line in requests:
+            if line == b"where\n":
+                faulthandler.dump_traceback(places)
+                os.write(places, DUMPED)
+            else:
+                jobs.put(line)
+        os._exit(0)
+
+    def send(**what: Any) -> None:
+        line = f"{mark}{json.dumps(what)}\n".encode()
+        while line:
+            line = line[os.write(out, line) :]
+
+    threading.Thread(target=read, daemon=True).start()
     with contextlib.suppress(Exception):  # its first answer reports a broken room
         find(room).function()
     settings.load_profile("workbook-check")
     while job := json.loads(jobs.get(timeout=IDLE_S)):
-        send = functools.partial(_write, out, job.pop("mark"))
+        mark = job.pop("mark")
         send(**_tested(send=send, **job))
-
-
-def _write(out: int, mark: str, **what: Any) -> None:
-    line = f"{mark}{json.dumps(what)}\n".encode()
-    while line:
-        line = line[os.write(out, line) :]
-
-
-def _read(requests: Any, jobs: "queue.Queue[bytes]", places: int) -> None:
-    for line in requests:
-        if line == b"where\n":
-            faulthandler.dump_traceback(places)
-            os.write(places, DUMPED)
-        else:
-            jobs.put(line)
-    os._exit(0)
 
 
 def _refuse(*_: object) -> str:
     raise InputAsked("input() waits for a person; use the function's arguments")
 
 
-def _tested(
-    slug: str, text: str, tests: str, send: Callable[..., None]
-) -> dict[str, Any]:
+def _tested(slug: str, text: str, tests: str, send: Any) -> dict[str, Any]:
     exercise, file = find(slug), f"<{slug}>"
     tests = tests or str(exercise.tests_path)
-    failure: dict[str, Any] = {"rule": CANNOT_RUN, "test": "", "evidence": []}
+    failure: dict[str, Any] = {"rule": "its cell can be run", "test": ""}
     report = {"slug": slug, "met": 0, "of": len(exercise.rules()), "note": ""}
     report |= {"outcome": "your code raised", "failures": [failure]}
     send(begun=report)
@@ -127,8 +111,8 @@ def _tested(
         if own := OWN_EQUALITY.search(text):
             raise TypeError(f"{own[0]} decides itself what it equals: no result")
     except BaseException as error:
-        failure["evidence"] = [("raised", in_words(error))]
-        if place := error_place(error, file):
+        failure["evidence"] = [("raised", evidence.in_words(error))]
+        if place := evidence.error_place(error, file):
             failure["evidence"].append(("at", place))
         return {"found": report}
     run = Run(exercise, function, send)
@@ -138,9 +122,8 @@ def _tested(
     pytest.raises = run.raises  # type: ignore[assignment]
     assertion_util._config = None  # pytest leaves it set
     plugins = [run, fixtures(**{slug: lambda: run.watched})]
-    code = pytest.main([*ARGUMENTS, tests], plugins=plugins)
-    if code == pytest.ExitCode.INTERNAL_ERROR:  # never a pass, whatever was not found
-        run.broken = run.broken or "pytest itself broke"
+    if pytest.main([*ARGUMENTS, tests], plugins) == pytest.ExitCode.INTERNAL_ERROR:
+        run.broken = run.broken or "pytest itself broke"  # never a pass
     if run.broken or not run.rules:
         why = run.broken or f"no test in {tests} takes {slug}"
         return {"refused": f"The tests of {slug} cannot run: {why}."}
@@ -150,8 +133,8 @@ def _tested(
 def fixtures(**subjects: Callable[[], Callable[..., Any]]) -> ModuleType:
     """Return a pytest plugin with a fixture an exercise: of `subjects`, else ours."""
     plugin = ModuleType("workbook_subjects")
-    ours = {slug: exercise.function for slug, exercise in exercises().items()}
-    for slug, subject in {**ours, **subjects}.items():
+    for slug, exercise in exercises().items():
+        subject = subjects.get(slug, exercise.function)
         # A session's: hypothesis refuses the fixtures of a single test.
         fixture = pytest.fixture(scope="session", name=slug)
         setattr(plugin, slug, fixture(lambda subject=subject: subject()))
@@ -167,10 +150,9 @@ class Run:
         self.begun: set[str] = set()
         self.failures: dict[str, dict[str, Any]] = {}  # the first of each rule
         self.raised: set[str] = set()  # rules whose test the function ended
-        self.calls: deque[Call] = deque(maxlen=MOST_CALLS)
+        self.seen = evidence.Seen()  # of the test that runs
         self.count = self.unwritten = 0
-        self.broken = self.wanted = ""
-        self.compared: tuple[str, Any, Any] | None = None
+        self.broken = ""
         code = getattr(inspect.unwrap(function), "__code__", None)
         self.file = getattr(code, "co_filename", "")
         words = {None, getattr(function, "__doc__", None)}
@@ -180,11 +162,11 @@ class Run:
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         names = [*inspect.signature(self.function).parameters]
         given = [*zip(names, args, strict=False), *kwargs.items()]
-        before = {name: plain(value) for name, value in given}
-        texts = [clip(plain(value)) for value in args]
-        texts += [f"{name}={clip(before[name])}" for name in kwargs]
-        call = Call(f"{self.exercise.slug}({', '.join(texts)})")
-        self.calls.append(call)
+        before = {name: evidence.plain(value) for name, value in given}
+        texts = [evidence.shown(value) for value in args]
+        texts += [f"{name}={evidence.clip(before[name])}" for name in kwargs]
+        call = evidence.Call(f"{self.exercise.slug}({', '.join(texts)})")
+        self.seen.calls.append(call)
         self.count += 1
         self.send(call=call.text)
         printed = io.StringIO()
@@ -201,17 +183,17 @@ class Run:
             call.printed = printed.getvalue()[:PRINTED]
         for name, value in given:
             is_plain = type(value) in (list, dict, set, tuple)
-            if is_plain and (after := plain(value)) != before[name]:
-                raise ArgumentChanged(name, before[name], after)
+            if is_plain and (after := evidence.plain(value)) != before[name]:
+                raise evidence.ArgumentChanged(name, before[name], after)
         return call.result
 
-    @contextmanager
+    @contextlib.contextmanager
     def raises(self, kinds: Any, **options: Any) -> Iterator[Any]:
         """Do what `pytest.raises` does, and remember what is waited for."""
-        self.wanted = wanted_error(kinds, options.get("match"))
+        self.seen.wanted = evidence.wanted_error(kinds, options.get("match"))
         with _raises(kinds, **options) as info:
             yield info
-        self.wanted = ""
+        self.seen.wanted = ""
 
     def pytest_collection_modifyitems(self, items: list[pytest.Function]) -> None:
         items[:] = [i for i in items if self.exercise.slug in i.fixturenames]
@@ -229,65 +211,57 @@ class Run:
         """Say what holds if it never ends; note both sides of a failing comparison."""
         name = item.originalname
         self.begun.add(name)
-        never = {"rule": self.rules[name][0], "test": name, "evidence": []}
-        report = self.report({name: never})
+        never = {"rule": self.rules[name][0], "test": name}
+        first = {name: never}  # also in place of what it has failed with
+        report = self.report(first | self.failures | first)
         self.send(begun=report | {"outcome": "your code raised"})
-        self.calls.clear()
-        self.compared, self.wanted = None, ""
+        self.seen = seen = evidence.Seen()
         # pytest's own explanation compares line by line: minutes, for a megabyte.
-        assertion_util._reprcompare = self._compare
+        assertion_util._reprcompare = lambda *both: setattr(seen, "compared", both)
         try:
             yield
         except (KeyboardInterrupt, pytest.exit.Exception) as error:
             raise EndsAll from error
 
-    def _compare(self, operator: str, left: Any, right: Any) -> None:
-        self.compared = operator, left, right
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Function, call: Any) -> Any:
         """Keep the first failure of each rule, in place of pytest's text."""
-        if (info := call.excinfo) and call.when == "call":
-            if item.originalname not in self.failures:
-                self._keep(item, info)
-        elif info:
-            self.broken = f"{item.name}: {in_words(info.value)}"
+        name, info = item.originalname, call.excinfo
+        if info and call.when != "call":
+            self.broken = f"{item.name}: {evidence.in_words(info.value)}"
+        elif info and name not in self.failures:
+            error = info.value.__cause__ if info.type is EndsAll else info.value
+            own = [entry for entry in info.traceback if entry.path == item.path]
+            statement = str(own[-1].statement) if own else ""
+            rule, *guesses = self.rules[name]
+            try:
+                about = error, statement, guesses, self.file
+                found = [*evidence.evidence(self.seen, *about)]
+            except Exception as problem:  # an object in the answer is not what it says
+                found = [("raised", evidence.in_words(problem))]
+            self.failures[name] = {"rule": rule, "test": name, "evidence": found}
+            if error in [each.error for each in self.seen.calls]:
+                self.raised.add(name)
         end: Literal["failed", "passed"] = "failed" if info else "passed"
         return pytest.TestReport(item.nodeid, item.location, {}, end, None, "call")
 
-    def _keep(self, item: pytest.Function, info: Any) -> None:
-        name, rule = item.originalname, self.rules[item.originalname]
-        error = info.value.__cause__ if info.type is EndsAll else info.value
-        own = [entry for entry in info.traceback if entry.path == item.path]
-        statement = str(own[-1].statement) if own else ""
-        compared = self.compared if isinstance(error, AssertionError) else None
-        seen = Failed(
-            rule, error, statement, compared, self.wanted, self.calls, self.file
-        )
-        try:
-            found = [*evidence(seen)]
-        except Exception as problem:  # an object in the answer is not what it says
-            found = [("raised", in_words(problem))]
-        self.failures[name] = {"rule": rule[0], "test": name, "evidence": found}
-        if error in [each.error for each in self.calls]:
-            self.raised.add(name)
-
-    def report(self, first: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Return what was found, with these failures before the others."""
-        slug, total = self.exercise.slug, len(self.rules)
-        failures = [*{**(first or {}), **self.failures, **(first or {})}.values()]
-        report = {"slug": slug, "of": total, "failures": failures, "note": ""}
-        if not failures and self.begun == self.rules.keys():
-            return report | {"outcome": "passed", "met": total}
+    def report(self, failures: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Return what was found, with these failures in place of those kept."""
+        failed = [*(self.failures if failures is None else failures).values()]
+        total, left = len(self.rules), len(self.rules) - len(self.begun)
+        report = {"slug": self.exercise.slug, "of": total, "failures": failed}
+        report |= {"note": "", "met": len(self.begun) - len(failed)}
+        if not failed and not left:
+            return report | {"outcome": "passed"}
         if 0 < self.count == self.unwritten:  # a stub
             goal = {"rule": self.exercise.goal, "test": "", "evidence": []}
             return report | {"outcome": "not attempted", "met": 0, "failures": [goal]}
-        raised = bool(failures) and failures[0]["test"] in self.raised
-        left = total - len(self.begun)
+        raised = bool(failed) and failed[0]["test"] in self.raised
         note = f"{left} of {total} tests were not run." if left else ""
-        outcome = "your code raised" if raised else "wrong"
-        met = len(self.begun) - len(failures)
-        return report | {"outcome": outcome, "met": met, "note": note}
+        return report | {
+            "outcome": "your code raised" if raised else "wrong",
+            "note": note,
+        }
 
 
 if __name__ == "__main__":
