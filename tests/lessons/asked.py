@@ -4,17 +4,13 @@ from workbook.runtime.script import Script
 
 
 class Asked(Script):
-    """A script whose `requests` can be read."""
+    """A script that keeps its requests, and their prompts as text."""
 
-    def __init__(self, turns, **options):
-        super().__init__(turns, **options)
-        self.requests = []
+    def __init__(self, turns):
+        super().__init__(turns)
+        self.requests, self.prompts = [], []
 
     def respond(self, request):
         self.requests.append(request)
+        self.prompts.append(request.text)
         return super().respond(request)
-
-    @property
-    def prompts(self):
-        """The prompts, as text."""
-        return [request.text for request in self.requests]

@@ -64,9 +64,9 @@ def call(request):
             os._exit(3)
         case "hangs":
             time.sleep(600)
-        case "line" | "lines":
+        case "lines":
             while True:
-                print("x" * 100_000, end="\n" if MODE == "lines" else "")
+                print("x" * 100_000)
         case "garbage":
             print("Listening on stdio! 🎉")
             write(method="notifications/nonsense", params=3)

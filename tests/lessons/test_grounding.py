@@ -90,7 +90,7 @@ def test_a_megabyte_is_audited_in_seconds(text):
     started = time.thread_time()
     [verdict] = audit_answer(text * (1_000_000 // len(text)) + "[d1].", [PAGE])
     assert verdict.kind == "not what it says"
-    assert time.thread_time() - started < 10
+    assert time.thread_time() - started < 30
 
 
 def seen(*results):
@@ -125,51 +125,37 @@ def test_references_are_what_is_cited_and_was_found():
     assert references("A [d3, d9]. B [d1]. C [d3].", found) == "[d3]\n[d1] Mount Fuji"
 
 
-SEARCH = "Action: WikiSearch\nAction Input: height of Mount Fuji"
-TRUE = "Mount Fuji is 3,776 m high [w068]."
 FALSE = "Mount Fuji is 3,767 m high [w068]."
 CALL = [ToolRequest("WikiSearch", {"query": "height of Mount Fuji"}, "a")]
 
 
-def machine_of(turns, budget=6, **options):
+def play(*answers, budget=6, chat=True, **options):
+    """Return how a run with one search ends, and its machine."""
+    search = CALL if chat else "Action: WikiSearch\nAction Input: height of Fuji"
+    script = Script([search, *answers], repeat_last=True)
     guards = [*grounding(), *all_guards(Budget(budget))]
-    return Machine(Script(turns, repeat_last=True), [wiki_search()], guards, **options)
+    machine = Machine(script, [wiki_search()], guards, chat=chat, **options)
+    return machine.run("How high is it?"), machine
 
 
-def play(chat, *answers, **options):
-    """Return how a run with one search ends under grounding, by text or by calls."""
-    said = answers if chat else [f"Final Answer: {answer}" for answer in answers]
-    machine = machine_of([CALL if chat else SEARCH, *said], chat=chat, **options)
-    return machine.run("How high is it?")
+def test_an_unsupported_answer_is_sent_back_and_given_up():
+    """after two chances, or if the tools were withdrawn, the run has no answer
 
-
-def test_every_way_to_done_leads_through_verify():
-    """with grounding the table keeps its promises, and one more"""
-    table = machine_of(["?"]).table
-    assert table.audit() == []
-    assert {row.source for row in table.rules if row.target == "DONE"} == {"VERIFY"}
-
-
-@pytest.mark.parametrize("chat", [False, True])
-def test_an_unsupported_answer_is_sent_back(chat):
-    """a model that corrects it is done, and the runtime lists the sources"""
-    end = play(chat, FALSE, TRUE)
-    assert (end.state, end.reason) == ("DONE", "supported")
-    assert end.answer == f"{TRUE}\n\nReferences:\n[w068] Mount Fuji"
+    With calls, the answer stands before the reasons. The scenarios' `ends.grounded` say
+    how runs end otherwise; every way to DONE leads through VERIFY.
+    """
+    end, machine = play(FALSE)
     *_, answered, reasons = end.trace.prompt(end.trace.of("model_request")[2]["seq"])
-    if chat:  # the answer stands before the reasons
-        assert FALSE in answered["content"]
-        assert "3767 m" in reasons["content"]
-
-
-def test_an_unsupported_answer_is_given_up():
-    """after two chances, or if the tools were withdrawn, the run has no answer"""
-    end = play(False, FALSE)
-    assert (end.state, end.answer) == ("REFUSED", None)
+    assert FALSE in answered["content"]
+    assert "3767 m" in reasons["content"]
     seen = [e for e in end.trace.of("observation") if not e["ok"]]
     assert [e["error"]["kind"] for e in seen] == ["unsupported"] * TRIES
-    end = play(False, FALSE, budget=2)
-    assert (end.state, end.run.forced) == ("REFUSED", True)
+    assert (end.state, end.answer) == ("REFUSED", None)
+    withdrawn, _ = play(FALSE, budget=2)
+    assert (withdrawn.state, withdrawn.run.forced) == ("REFUSED", True)
+    assert machine.table.audit() == []
+    rules = machine.table.rules
+    assert {row.source for row in rules if row.target == "DONE"} == {"VERIFY"}
 
 
 def test_your_functions_are_parts():
@@ -181,5 +167,5 @@ def test_your_functions_are_parts():
         return []
 
     parts = {"audit_answer": lenient, "split_claims": str.split, "find_citations": list}
-    end = play(False, "A b", parts=parts)
+    end, _ = play("Final Answer: A b", chat=False, parts=parts)
     assert (end.state, asked) == ("DONE", [(["A", "b"], ["A", " ", "b"])])

@@ -1,7 +1,6 @@
 """Agents with parts left out, a model as judge, and agreement beyond luck."""
 
 import pickle
-import random
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,6 @@ from workbook.lessons.evaluation import evaluate, tasks
 from workbook.lessons.judges import (
     GUARDS,
     Agent,
-    agreement,
     judge,
     kappa_interval,
     read_score,
@@ -105,26 +103,17 @@ def test_a_judge_is_shown_question_gold_trace_and_answer(tmp_path):
     assert rest.endswith("\nAnswer: 304 m\nScore:")
 
 
-@pytest.mark.parametrize("shares", [(0.4, 0.1, 0.1, 0.4), (0.7, 0.1, 0.05, 0.15)])
-def test_about_95_of_100_intervals_hold_the_true_kappa(shares):
-    """Of 400 drawn rows of 40 answers each, all but one in twenty hold the truth."""
-    kinds = (True, True), (False, True), (True, False), (False, False)
-    both, theirs_only, ours_only, _ = shares
-    a, b = both + ours_only, both + theirs_only
-    luck = a * b + (1 - a) * (1 - b)
-    true, dice, held = (both + shares[3] - luck) / (1 - luck), random.Random(1), 0
-    for _ in range(400):
-        rows = dice.choices(kinds, shares, k=40)
-        low, _, high = kappa_interval(*zip(*rows, strict=True))
-        held += low <= true <= high
-    assert 0.92 <= held / 400 <= 0.99
-
-
-def test_a_few_that_all_agree_leave_a_width():
-    """Ten of ten is kappa 1, and not certainty; one label for all is no kappa."""
-    labels = [True] * 5 + [False] * 5
-    low, kappa, high = kappa_interval(labels, labels)
-    assert 0.4 < low < 0.5
-    assert high == kappa == agreement(labels, labels) == 1
-    with pytest.raises(ValueError, match="right"):
-        kappa_interval(["right"], ["right"])
+@pytest.mark.parametrize(
+    ("counts", "right"),  # both, only ours, only theirs, neither
+    [
+        ((16, 4, 4, 16), (0.3048, 0.6, 0.79)),
+        ((20, 5, 10, 15), (0.125, 0.4, 0.6179)),
+        ((0, 10, 10, 0), (-1, -1, -0.6777)),
+        ((5, 0, 0, 5), (0.4449, 1, 1)),  # a few that all agree leave a width
+    ],
+)
+def test_kappa_has_an_interval(counts, right):
+    """It is Wilson's of the share that agrees, beyond the same luck."""
+    kinds = (True, True), (True, False), (False, True), (False, False)
+    pairs = [kind for kind, n in zip(kinds, counts, strict=True) for _ in range(n)]
+    assert kappa_interval(*zip(*pairs, strict=True)) == pytest.approx(right, abs=1e-4)

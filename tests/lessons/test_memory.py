@@ -77,7 +77,8 @@ def run_of(*labels, state="DONE", ok=True, tool="Search"):
 def test_a_run_that_went_well_leaves_a_note(memory):
     """its question, its tools, its answer; none where it failed or read a secret"""
     note = memory.add_run(run_of())
-    assert (note.text, note.source) == ("How many? → Search → 709,037", "run_1")
+    assert note[1:3] == ("note", "How many? → Search → 709,037")
+    assert note.source == "run_1"
     bad = [run_of("secret"), run_of(state="EXHAUSTED"), run_of(ok=False)]
     bad += [run_of(tool=None), Trace(run_of().events[:-1])]
     assert [memory.add_run(trace) for trace in bad] == [None] * 5

@@ -1,7 +1,5 @@
 """The claims of others: lesson 13 finds each verdict from its source, or from a run."""
 
-import inspect
-import runpy
 from itertools import count
 
 import pytest
@@ -28,10 +26,6 @@ OTHERWISE = {  # places in the sources, and other figures there; the verdict the
     "gain": (("paper", "figures", "imitation", "ALFWorld best"), "40", "wrong"),
     "rate": (("report", "figures", "Qwen-Turbo, K = 3", "rate"), "96.55", "right"),
     "votes": (("report", "figures", "Qwen-Turbo, K = 1", "time"), "07:58", "wrong"),
-}
-REBUILT = {  # a piece of a listing, and what stands there instead: then it is right
-    "ends": ('return "[stopped]', 'hook("ERROR"); return "[stopped]'),
-    "recovery": ("self.adjust_arguments_for_retry", "lambda *given: given[1]"),
 }
 
 
@@ -65,22 +59,9 @@ def test_another_figure_is_another_verdict(slug, monkeypatch):
     assert verdicts()[slug] == then != FOUND[slug]
 
 
-@pytest.mark.parametrize("slug", REBUILT)
-def test_another_listing_is_another_verdict(slug, monkeypatch, tmp_path):
-    """no verdict is a literal: it changes with what the listing does"""
-    old, new = REBUILT[slug]
-    source, path = inspect.getsource(room), tmp_path / "changed.py"
-    assert old in source
-    path.write_text(source.replace(old, new), encoding="utf-8")
-    changed = runpy.run_path(str(path))
-    for name in ("ending", "Executor"):
-        monkeypatch.setattr(room, name, changed[name])
-    assert verdicts()[slug] == "right" != FOUND[slug]
-
-
 # The controlled machine does what the published one does, good and bad
 
-LOOK = Reply(call=("look", {}))
+LOOK, SLOW = Reply(call=("look", {})), count(step=50).__next__
 
 
 @pytest.mark.parametrize(
@@ -88,13 +69,7 @@ LOOK = Reply(call=("look", {}))
     [
         (LOOK, {"calls": 99}, "THINK", "[stopped] out of steps", 20),
         (LOOK, {}, "THINK", "[stopped] out of tool calls", 10),
-        (
-            LOOK,
-            {"clock": count(step=50).__next__},
-            "EXECUTE_TOOL",
-            "[stopped] out of time",
-            0,
-        ),
+        (LOOK, {"clock": SLOW}, "EXECUTE_TOOL", "[stopped] out of time", 0),
         (Reply(""), {}, "DONE", "", 0),
         (Reply(), {}, "ERROR", "[error] neither text nor call", 0),
     ],

@@ -4,27 +4,20 @@ import signal
 import subprocess
 import sys
 import textwrap
-import threading
-from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
 
-import anyio
 import psutil
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from mcp.types import Tool as Listed
 
 from workbook.lessons.strangers import (
     MOST_CHARS,
     McpServer,
     ServerError,
-    contract,
     from_mcp,
 )
 from workbook.runtime.calls import Effect, Observation, ToolError
 from workbook.runtime.model import ToolRequest
-from workbook.runtime.tools import ContractError, ToolRegistry
+from workbook.runtime.tools import ToolRegistry
 
 TIME = [sys.executable, "-m", "mcp_server_time", "--local-timezone", "UTC"]
 HOSTILE = [sys.executable, str(Path(__file__).parent / "hostile_server.py")]
@@ -80,7 +73,6 @@ def test_a_real_server():
         ("dies", "is gone; its last words: no more memory"),
         ("hangs", "within 0.5 s"),
         ("deaf", "within 0.5 s"),
-        ("line", "within 0.5 s"),
         ("lines", "within 0.5 s"),
         ("refuses", "refused: not today"),
         ("no_result", "an answer that MCP does not have"),
@@ -149,25 +141,12 @@ def test_ctrl_c():
     with subprocess.Popen(program, stdout=-1, stderr=-1, text=True) as process:
         pid = int(process.stdout.readline())
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        try:
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert errors.splitlines()[-1] == "KeyboardInterrupt"
     assert not psutil.pid_exists(pid)
-
-
-def test_a_request_left_behind_is_cancelled():
-    """the end of the block waits for no request that another thread has begun"""
-    begun = threading.Event()
-
-    async def forever(session):
-        begun.set()
-        await anyio.sleep_forever()
-
-    with ThreadPoolExecutor(1) as pool:
-        with hostile("hints") as server:
-            asked = pool.submit(server.ask, forever, 40)
-            assert begun.wait(60)
-        with pytest.raises(CancelledError):
-            asked.result()
 
 
 # What it lists
@@ -209,26 +188,3 @@ def test_of_too_much_the_beginning_is_read():
         (tool,) = from_mcp(server)
     assert len(tool.description) < MOST_CHARS + 50
     assert "5,063 characters" in tool.description
-
-
-WORDS = st.sampled_from(
-    ["type", "properties", "required", "$ref", "$defs", "a", "anyOf"]
-)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(WORDS, inner),
-    max_leaves=20,
-)
-TWO = st.builds(lambda a, b: {"properties": {"a": a, "b": b}}, JSON, JSON)
-
-
-@settings(deadline=None)
-@given(schema=st.dictionaries(WORDS, JSON) | TWO)
-def test_any_schema(schema):
-    """whatever stands where a schema should, it is refused in words or can be called"""
-    listed = Listed(name="echo", description="", inputSchema=schema)
-    try:
-        tool = contract(McpServer([]), listed, Effect.READ)
-    except ContractError:
-        return
-    assert not call([tool], a="text").ok

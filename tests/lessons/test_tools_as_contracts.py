@@ -49,20 +49,16 @@ def test_what_a_description_leaves_out(text, problems):
     assert lint_description(described(text)) == problems
 
 
-@pytest.mark.parametrize(
-    ("text", "part", "problems"),
-    [
-        ("a length in general", {}, ["no unit"]),
-        ("a length", {"description": "in metres"}, []),
-        ("in °C", {}, []),
-        ("in 米", {}, []),
-    ],
-)
-def test_a_quantity_needs_a_unit(text, part, problems):
+def test_a_quantity_needs_a_unit():
     """a number needs a unit, in the description or in that of the parameter"""
-    schema = {"properties": {"length": {"type": "number", **part}}}
-    text = f'Measures {text}. Right: {{"length": 5}}. Wrong: {{"length": "5"}}.'
-    assert lint_description(Tool("Measure", text, schema, dict)) == problems
+    examples = 'Right: {"length": 5}. Wrong: {"length": "5"}.'
+
+    def lacks(text, **part):
+        schema = {"properties": {"length": {"type": "number", **part}}}
+        return lint_description(Tool("Measure", f"{text}. {examples}", schema, dict))
+
+    assert lacks("Measures a length in general") == ["no unit"]
+    assert lacks("Measures in 米") == lacks("Measures", description="in metres") == []
 
 
 @pytest.mark.parametrize("name", makers())
@@ -73,19 +69,12 @@ def test_our_own_tools(name):
     assert not found, f"{name}: {found}: {tool.description}"
 
 
-@pytest.mark.parametrize(
-    ("text", "lies"),
-    [
-        (
-            'Up to 20. Right: {"n": 25}. Wrong: `{"n": 5}`.',
-            ['right {"n": 25} is refused', 'wrong {"n": 5} is taken'],
-        ),
-        ("Right: 5. Wrong: {5, 6}. Example: five", []),
-    ],
-)
-def test_an_example_that_lies(text, lies):
+def test_an_example_that_lies():
     """an example that the schema sees differently is reported; one in prose is not"""
-    assert lint_examples(described(text)) == lies
+    lies = described('Up to 20. Right: {"n": 25}. Wrong: `{"n": 5}`.')
+    found = ['right {"n": 25} is refused', 'wrong {"n": 5} is taken']
+    assert lint_examples(lies) == found
+    assert lint_examples(described("Right: 5. Wrong: {5, 6}. Example: five")) == []
 
 
 WRONG = [{"amount": 80}, {"price": 80, "percent": 2000}, {"amount": 80}]

@@ -11,8 +11,7 @@ import pytest
 from tests.runtime.playing import act, assert_replayed, call, note, noted
 from workbook.lessons.grounding import VERIFY, grounding
 from workbook.lessons.memory import Memory
-from workbook.lessons.strangers import digest
-from workbook.lessons.untrusted import FLOWS, STRICT, stricter, taint
+from workbook.lessons.untrusted import STRICT, stricter, taint
 from workbook.runtime.calls import Effect, ToolFailure
 from workbook.runtime.guards import all_guards
 from workbook.runtime.journal import Journal
@@ -71,23 +70,6 @@ def test_of_policy_and_taint_the_stricter_holds(rules, verdict, mode):
     before, after = (decide(*call, each).verdict for each in (rules, under))
     assert STRICT.index(after) == max(STRICT.index(before), STRICT.index(verdict))
     assert decide(*other, under) == decide(*other, rules)
-
-
-def test_a_write_needs_a_person_once_something_was_read():
-    """where the user's rules allow a WRITE, a tainted run asks, and says why"""
-    person = Mock(side_effect=no)
-    _, _, paid = play([PAY, LOOK, act("Pay", "Bob"), DONE], person=person)
-    [[request]] = [each.args for each in person.mock_calls]
-    assert (paid, request.why) == (["Ada"], FLOWS[0].why)
-
-
-@pytest.mark.parametrize("changed", [False, True])
-def test_a_tool_that_is_not_as_agreed_to_asks(changed):
-    """even one that only reads, in a run that has read nothing"""
-    known = digest(note("Look")) if not changed else "another"
-    person = Mock(side_effect=no)
-    play([LOOK, DONE], person=person, agreed={"Look": known})
-    assert person.called is changed
 
 
 def test_a_call_that_was_refused_has_read_nothing():

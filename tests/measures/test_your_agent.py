@@ -2,7 +2,6 @@
 
 import gc
 import inspect
-import re
 import time
 from dataclasses import replace
 from random import Random
@@ -169,18 +168,15 @@ def test_a_model_is_asked_the_questions_of_stories():
     assert {row["right"] for row in rows} == {"0 of 2"}
 
 
-def answer():
-    """Return the text of our capstone as a learner's, with its functions in it."""
-    functions = room.my_tool, room.my_guard, room.my_story, good
-    names = {*re.findall(r"\w+", "".join(map(inspect.getsource, functions)))}
-    borrowed = sorted(names & {*vars(room)} - {each.__name__ for each in functions})
-    imports = [
-        f"from {vars(room)[name].__module__} import {name}"
-        for name in borrowed
-        if hasattr(vars(room)[name], "__module__")
-    ]
-    imports += ["import re", "from collections.abc import Sequence"]
-    return "\n".join([*imports, *map(inspect.getsource, functions)])
+IMPORTS = """
+import re
+from collections.abc import Sequence
+from random import Random
+from workbook.lessons.evaluation import Gold
+from workbook.measures.your_agent import Capstone, Story, action, tells
+from workbook.runtime.calls import Observation, ToolCall
+from workbook.runtime.tools import Tool, tool
+"""
 
 
 def test_the_exported_agent_has_the_tool_and_the_guard(tmp_path, monkeypatch):
@@ -190,7 +186,8 @@ def test_the_exported_agent_has_the_tool_and_the_guard(tmp_path, monkeypatch):
     needs_more = replace(good().tool, name="Other")  # it is left out
     story = replace(story, tools=[*story.tools, needs_more])
     assert "has not passed" in ask_outside(tmp_path, story)
-    keep("my_agent", answer())
+    functions = room.my_tool, room.my_guard, room.my_story, good
+    keep("my_agent", "\n".join([IMPORTS, *map(inspect.getsource, functions)]))
     assert "Yours: my_tool, my_guard." in export(home)
     came = ask_outside(home, story)
     assert f"exit code 0: {story.gold.values[0]} dollars" in came

@@ -116,8 +116,7 @@ def test_a_refused_payment_pays_nothing(wrong, kind):
 # the workspace
 
 RIGHT = "def price(listed, off, on_top):\n    return 88 if on_top else 45\n"
-SECRET = "the secret of the house"
-NAMES = ["..", ".", ".env", "/", "link", "linked", "src", "code.py", "price.py", "\0"]
+NAMES = ["..", ".", ".env", "/", "work", "secret.txt", "code.py", "price.py", "\0"]
 names = st.sampled_from([*NAMES, "\ud800", "\n", "~x", "x" * 300]) | st.text(max_size=5)
 
 
@@ -126,11 +125,9 @@ def work():
     return Workspace()
 
 
-def contents(folder, without=None):
-    """Return each file below a folder, with what it holds; links as what they are."""
-    found = [path for path in folder.rglob("*") if path.is_symlink() or path.is_file()]
-    found = [path for path in found if without not in path.parents]
-    return {each: each.is_symlink() or each.read_text() for each in found}
+def contents(work):
+    """Return each file of the workspace, with what it holds."""
+    return {path.name: path.read_text() for path in work.folder.rglob("*")}
 
 
 def new_test(work, *lines):
@@ -144,13 +141,9 @@ def new_test(work, *lines):
 
 def test_no_path_leads_out(tmp_path, work):
     """whatever path is tried, nothing outside is read, written or made"""
-    inside = work.folder = Path(shutil.move(work.folder, tmp_path / "work"))
-    for secret in (tmp_path / "secret.txt", inside / ".env"):
-        secret.write_text(SECRET)
-    (inside / "src").mkdir()
-    (inside / "link").symlink_to(tmp_path / "secret.txt")
-    (inside / "linked").symlink_to(tmp_path)
-    around, registry = contents(tmp_path, inside), ToolRegistry(work.tools())
+    work.folder = Path(shutil.move(work.folder, tmp_path / "work"))
+    (tmp_path / "secret.txt").write_text("the secret of the house")
+    registry = ToolRegistry(work.tools())
 
     @settings(max_examples=150, deadline=None)
     @given(st.lists(names, max_size=5).map("/".join))
@@ -159,11 +152,11 @@ def test_no_path_leads_out(tmp_path, work):
             seen = registry.run(ToolCall(tool, {"path": path, **more}, "1"))
             assert seen.ok == (path in work.list_files()["files"])
             assert seen.ok or seen.error.kind in ("bad_path", "invalid_arguments")
-            assert SECRET not in seen.text()
+            assert "secret of" not in seen.text()
 
     tried()
-    assert contents(tmp_path, inside) == around
-    assert (inside / ".env").read_text() == SECRET
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["secret.txt", "work"]
+    assert (tmp_path / "secret.txt").read_text() == "the secret of the house"
 
 
 def test_files_are_read_and_written_whole(work):
@@ -179,12 +172,12 @@ def test_files_are_read_and_written_whole(work):
 
 def test_a_preview_is_a_diff_and_writes_nothing(work):
     """whoever approves a write sees the lines that it changes, before it is made"""
-    before = contents(work.folder)
+    before = contents(work)
     lines = work.preview("price.py", RIGHT).splitlines()
     assert lines[:2] == ["--- price.py", "+++ price.py"]
     assert "+    return 88 if on_top else 45" in lines
-    assert work.preview("price.py", before[work.folder / "price.py"]).startswith("no")
-    assert contents(work.folder) == before
+    assert work.preview("price.py", before["price.py"]).startswith("no")
+    assert contents(work) == before
 
 
 def test_the_tests_are_run_in_a_copy(work, monkeypatch):
@@ -197,9 +190,9 @@ def test_the_tests_are_run_in_a_copy(work, monkeypatch):
     assert work.run_tests()["passed"]
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-reader")
     new_test(work, "import os; os.remove('price.py')", "print(dict(os.environ))")
-    before, printed = contents(work.folder), work.run_tests()["output"]
+    before, printed = contents(work), work.run_tests()["output"]
     assert ("PATH" in printed, "sk-of" in printed) == (True, False)
-    assert contents(work.folder) == before
+    assert contents(work) == before
 
 
 @pytest.mark.parametrize(

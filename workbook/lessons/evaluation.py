@@ -13,15 +13,13 @@ import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
+from functools import partial
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, NamedTuple
-
-from pydantic import TypeAdapter
 
 from workbook.lessons.matcher import facts, sentences, without_citations
 from workbook.lessons.react_prompting import numbers_in as in_digits
@@ -30,6 +28,7 @@ from workbook.paths import DATA
 from workbook.runtime.machine import RunResult
 from workbook.runtime.table import State
 from workbook.wait import waiting
+from workbook.worlds.text_world import rows_of
 
 # What a share of right answers is worth, and whether two versions differ.
 
@@ -90,9 +89,8 @@ def paired_interval(found: Paired) -> tuple[float, float]:
     """Return the 95 % interval of a difference in pairs (Newcombe 1998, method 10)."""
     both, won, lost, neither = found[:4]
     n, was, now = both + won + lost + neither, both + lost, both + won
-    (low_was, high_was), (low_now, high_now) = (
-        wilson_interval(right, n) for right in (was, now)
-    )
+    low_was, high_was = wilson_interval(was, n)
+    low_now, high_now = wilson_interval(now, n)
     # How far the two go together: phi, with a correction for small numbers.
     together: float = both * neither - won * lost
     together = max(together - n / 2, 0) if together > 0 else together
@@ -153,11 +151,9 @@ class Task:
     expert: tuple[str, ...]  # turns of a model that solve it
 
 
-@cache
 def tasks(kind: str | None = None) -> tuple[Task, ...]:
     """Return all tasks, or those of one of CLASSES."""
-    lines = (DATA / "tasks.jsonl").read_text("utf-8").splitlines()
-    every = map(TypeAdapter(Task).validate_json, lines)
+    every = rows_of("tasks.jsonl", Task)
     return tuple(task for task in every if kind in (None, task.kind))
 
 
@@ -249,30 +245,19 @@ def evaluate(
     `out` has a folder for each task, with its traces and its row. A task whose row is
     there is not run again. Where workers may die, use an executor that tries again.
     """
-    tasks, out, rows = [*tasks], Path(out), list[dict[str, Any]]()
+    tasks, rows = [*tasks], list[dict[str, Any]]()
+    run = partial(run_task, agent=agent, out=Path(out))
     with waiting("tasks", total=len(tasks)) as tick:
-        if executor is None:
-            for task in tasks:
-                rows.append(run_task(task, agent, out))
-                tick()
-        else:
-            jobs = [executor.submit(run_task, task, agent, out) for task in tasks]
-            try:
-                for job in as_completed(jobs):
-                    rows.append(job.result())
-                    tick()
-            finally:
-                for job in jobs:
-                    job.cancel()
-    order = [task.slug for task in tasks]
-    return sorted(rows, key=lambda row: order.index(row["task"]))
+        for row in executor.map(run, tasks) if executor else map(run, tasks):
+            rows.append(row)
+            tick()
+    return rows
 
 
 def run_task(task: Task, agent: Agent, out: Path) -> dict[str, Any]:
     """Run one task and keep its row; what the agent raises is its result."""
-    folder = out / task.slug
-    name = getattr(agent, "__name__", repr(agent))
-    path, error = folder / "row.json", ""
+    folder, error = out / task.slug, ""
+    path, name = folder / "row.json", getattr(agent, "__name__", repr(agent))
     if path.exists():
         row: dict[str, Any] = json.loads(path.read_text("utf-8"))
         if row["agent"] != name:
@@ -283,10 +268,12 @@ def run_task(task: Task, agent: Agent, out: Path) -> dict[str, Any]:
         unfinished.unlink()
     began = time.perf_counter()
     try:
-        state, answer = _ending(agent(task, folder))
+        answer: Any = agent(task, folder)
+        state = "DONE" if answer else "NO_ANSWER"
+        if isinstance(answer, RunResult):
+            state, answer = answer.state, answer.answer
     except (Exception, SystemExit) as raised:
-        state, answer = "ERROR", None
-        error = f"{type(raised).__name__}: {raised}"
+        state, answer, error = "ERROR", None, f"{type(raised).__name__}: {raised}"
     if state == State.CANCELLED:  # the machine took the Ctrl-C that was for all
         raise KeyboardInterrupt
     traces = [*traces_in(folder)]
@@ -301,12 +288,6 @@ def run_task(task: Task, agent: Agent, out: Path) -> dict[str, Any]:
     half.write_text(json.dumps(row), encoding="utf-8")
     os.replace(half, path)  # a row is whole, or not there
     return row
-
-
-def _ending(end: RunResult | str | None) -> tuple[str, str | None]:
-    if isinstance(end, RunResult):
-        return end.state, end.answer
-    return ("DONE" if end else "NO_ANSWER"), end
 
 
 def steps_wasted(trace: Iterable[dict[str, Any]], shortest: int) -> int:

@@ -13,18 +13,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from workbook.lessons.matcher import (
-    BRACKETS,
-    WORDS,
-    Facts,
-    addresses_in,
-    compared,
-    facts,
-    is_han,
-    is_year,
-    sentences,
-    without_citations,
-)
+from workbook.lessons import matcher
+from workbook.lessons.matcher import WORDS, addresses_in, compared, facts, sentences
 from workbook.lessons.memory import Memory, recalling
 from workbook.runtime.calls import Observation, ToolError
 from workbook.runtime.guard import Guard
@@ -47,7 +37,7 @@ CODE = re.compile(r"(?s)```.*?```|`[^`\n]*`|[A-Za-z0-9_)]\[\d{1,3}\b[^\]\n]{0,20
 def find_citations(text: str) -> list[str]:
     """Return the doc_ids that a text cites, each once: [w068], 【doc_3】, [3]."""
     text, found = unicodedata.normalize("NFKC", CODE.sub(" ", text)), []
-    for inside in BRACKETS.findall(text):
+    for inside in matcher.BRACKETS.findall(text):
         for part in re.split("[,;、]", inside):
             if cited := DOC_ID.fullmatch(part.strip()):
                 found.append(f"doc_{cited['number']}" if cited["number"] else cited[0])
@@ -71,7 +61,7 @@ def split_claims(answer: str) -> list[str]:
     """Return the sentences of an answer that state a fact, each with its citations."""
     claims = []
     for sentence in sentences(re.sub(r"(?s)```.*?```", "\n\n", answer)):
-        bare = without_citations(sentence)
+        bare = matcher.without_citations(sentence)
         no_claim = OPINION.search(bare) or REFUSAL.search(bare)
         says_more = find_citations(sentence) or TURN.search(bare)
         if not NO_FACT.search(bare) and (says_more or not no_claim):
@@ -114,7 +104,7 @@ def evidence_of(observations: Iterable[Observation]) -> list[Document]:
 
 
 @lru_cache(maxsize=100)
-def _passages(document: Document) -> list[tuple[str, Facts, dict[str, str]]]:
+def _passages(document: Document) -> list[tuple[str, matcher.Facts, dict[str, str]]]:
     """Return each sentence with its facts and the title's words.
 
     The years of its neighbours count as its own, and so do, if it has a pronoun, the
@@ -125,7 +115,7 @@ def _passages(document: Document) -> list[tuple[str, Facts, dict[str, str]]]:
     for i, each in enumerate(found):
         said = facts(re.sub(r"\A(?:He|She|It)\b", document.title, each))
         near = [facts(one) for one in found[max(0, i - 1) : i + 2]]
-        years = {n for one in near for n in one.numbers if is_year(n)}
+        years = {n for one in near for n in one.numbers if matcher.is_year(n)}
         before = (found[0], found[max(0, i - 1)]) if _PRONOUN.search(each) else ()
         names = {*said.words, *title.words}.union(*(facts(one).words for one in before))
         said = said._replace(names=names, numbers=said.numbers | title.numbers | years)
@@ -152,7 +142,7 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
     >>> what_differs("Mount Fuji is 3,767 m high.", [fuji])
     'd1 says “It is 3,776 m high.”: not 3767 m'
     """
-    claim = without_citations(claim)
+    claim = matcher.without_citations(claim)
     if len(claim) > MOST_CHARS:
         return f"{len(claim):,} characters in one sentence: state one fact in each"
     passages = [passage for each in documents for passage in _passages(each)]
@@ -160,11 +150,11 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
     if not passages or not (wanted.words or wanted.numbers):
         return "it says nothing that can be looked up: write the fact out"
     letters = {c for _, said, _ in passages for word in said.names for c in word}
-    han = [word for word in wanted.words if is_han(word) and len(word) > 1]
+    han = [word for word in wanted.words if matcher.is_han(word) and len(word) > 1]
     if len(strange := [word for word in han if not letters & set(word)]) > 1:
         return f"none of the characters {' '.join(sorted(strange))} in it"
 
-    def differences(wanted: Facts) -> str:
+    def differences(wanted: matcher.Facts) -> str:
         found = [(says, *compared(wanted, said, its)) for says, said, its in passages]
         says, _, wrong = max(found, key=lambda row: (row[1], not row[2]))
         return f"{says}: {'; '.join(wrong)}" if wrong else ""

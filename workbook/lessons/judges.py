@@ -11,14 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from workbook.lessons.evaluation import Task, wilson_interval
-from workbook.lessons.grounding import (
-    REFUSED,
-    VERIFY,
-    citing_preamble,
-    find_citations,
-    grounding,
-)
+from workbook.lessons import grounding
+from workbook.lessons.evaluation import Task, interval
 from workbook.lessons.self_consistency import consensus
 from workbook.lessons.traces_and_replay import steps_of
 from workbook.lessons.untrusted import taint
@@ -60,10 +54,11 @@ class Agent:
         """Run a task k times, with a trace each."""
         ends = []
         for seed in range(1, self.k + 1):
-            machine = self.machine(task, seed)
-            end = machine.run(task.question, folder / f"run_{seed}.jsonl")
-            why = f"I cannot answer that: {end.message}."
-            ends.append(replace(end, answer=why) if end.state == REFUSED else end)
+            path = folder / f"run_{seed}.jsonl"
+            end = self.machine(task, seed).run(task.question, path)
+            if end.state == grounding.REFUSED:
+                end = replace(end, answer=f"I cannot answer that: {end.message}.")
+            ends.append(end)
         return ends[0] if self.k == 1 else consensus(ends).answer
 
     def machine(self, task: Task, seed: int) -> Machine:
@@ -78,8 +73,8 @@ class Agent:
         fenced: Any = {"screened": "screen" in self.guards, "fence": True}
         rules = POLICY if "policy" in self.guards else ANYTHING
         guards = [
-            *grounding() * grounded,
-            *[taint(**fenced, then=VERIFY if grounded else State.DONE)]
+            *grounding.grounding() * grounded,
+            *[taint(**fenced, then=grounding.VERIFY if grounded else State.DONE)]
             * ("taint" in self.guards),
             *[stuck()] * ("stuck" in self.guards),
             budget(Budget(10, 10) if limited else Budget(40, 80), converge=limited),
@@ -90,7 +85,7 @@ class Agent:
             Script(turns, repeat_last=True),
             tools,
             guards,
-            preamble=citing_preamble(tools),
+            preamble=grounding.citing_preamble(tools),
             make=Once() if "ledger" in self.guards else Make(),
         )
 
@@ -138,7 +133,7 @@ def turns_of(
         return (*calls, pay % "40", pay % "40.0", final)
     if script == "makes up":
         seen = '\nObservation: {"results": ["Zorbia"]}\nFinal Answer: Zorbia'
-        cited = (find_citations(final) or ["w001"])[0]
+        cited = (grounding.find_citations(final) or ["w001"])[0]
         lies = [f"Final Answer: It is Zorbia{c}." for c in (f" [{cited}]", "")]
         return (*calls, look.format("Zorbia") + seen, *lies, final)
     return task.expert
@@ -185,26 +180,19 @@ def read_score(text: str) -> int | None:
 
 def agreement(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> float:
     """Return Cohen's kappa (J. Cohen, EPM 20, 1960, 37-46): agreement beyond luck."""
-    same, luck = _same_and_by_luck(ours, theirs)
-    return (same / len(ours) - luck) / (1 - luck)
+    return kappa_interval(ours, theirs)[1]
 
 
 def kappa_interval(
     ours: Sequence[Hashable], theirs: Sequence[Hashable]
 ) -> tuple[float, float, float]:
     """Return kappa in its 95 % interval: Wilson's of what agrees, luck as known."""
-    same, luck = _same_and_by_luck(ours, theirs)
-    low, high = ((end - luck) / (1 - luck) for end in wilson_interval(same, len(ours)))
-    return max(low, -1.0), agreement(ours, theirs), high
-
-
-def _same_and_by_luck(
-    ours: Sequence[Hashable], theirs: Sequence[Hashable]
-) -> tuple[int, float]:
     n, counts, others = len(ours), Counter(ours), Counter(theirs)
     if n == 0 or n != len(theirs):
         raise ValueError(f"two rows of as many labels are needed: {n}, {len(theirs)}")
     luck = sum(counts[label] * others[label] for label in counts) / n**2
     if luck == 1:
         raise ValueError(f"both say {ours[0]!r} to everything: that shows nothing")
-    return sum(a == b for a, b in zip(ours, theirs, strict=True)), luck
+    shares = interval(a == b for a, b in zip(ours, theirs, strict=True))
+    low, kappa, high = ((share - luck) / (1 - luck) for share in shares)
+    return max(low, -1.0), kappa, high

@@ -7,9 +7,9 @@ agents themselves are in `old_and_new_agents`, their events in `langchain_handle
 import ast
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import pairwise
-from typing import Any
 
 from workbook.runtime.calls import clip
 from workbook.runtime.trace import Event as TraceEvent
@@ -17,9 +17,7 @@ from workbook.runtime.trace import Event as TraceEvent
 
 def render_scratchpad(steps: Sequence[tuple[str, str]]) -> str:
     """Return the text that follows the prompt's "Thought:" after these steps."""
-    return "".join(
-        f"{log}\nObservation: {observation}\nThought:" for log, observation in steps
-    )
+    return "".join(f"{log}\nObservation: {seen}\nThought:" for log, seen in steps)
 
 
 def context_growth(events: Iterable[TraceEvent]) -> list[tuple[int, int, int]]:
@@ -32,9 +30,6 @@ def context_growth(events: Iterable[TraceEvent]) -> list[tuple[int, int, int]]:
             rows.append((len(rows) + 1, tokens, tokens - before))
             before = tokens
     return rows
-
-
-# The sequence diagram
 
 
 def sequence_diagram(trace: Iterable[TraceEvent]) -> str:
@@ -92,12 +87,11 @@ def label(event: TraceEvent) -> str:
 # `#` opens an entity in Mermaid, `;` ends a statement, `:` a name; doubled, `%` opens a
 # comment and `$` a formula.
 _SPECIAL = re.compile(r"[#;:<>&\"`\\{}]|%(?=[%{])|\$(?=\$)")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def _escape(text: str, most: int = 40) -> str:
     """Return text that Mermaid shows letter by letter, in one line of a diagram."""
-    line = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", " ".join(text.split()))
+    line = re.sub(r"[\x00-\x1f\x7f]", "\ufffd", " ".join(text.split()))
     shown = _SPECIAL.sub(lambda found: f"#{ord(found[0])};", clip(line, most))
     return shown or "(empty)"
 
@@ -125,27 +119,23 @@ def split_prompt(prompt: str) -> list[tuple[str, str]]:
 
 def evaluate_math_block(text: str) -> str:
     """Return what the calculator answers, given the model's reply."""
+    import numexpr
+
     text = text.strip()
     if block := re.match(r"```text(.*?)```", text, re.DOTALL):
-        return f"Answer: {_evaluate(block[1].strip())}"
+        expression, names = block[1].strip(), {"pi": math.pi, "e": math.e}
+        evaluate = partial(numexpr.evaluate, global_dict={}, local_dict=names)
+        try:
+            evaluate(as_floats(expression))
+            return f"Answer: {evaluate(expression)!s}"
+        except Exception as error:  # numexpr raises many kinds
+            problem = f"numexpr cannot evaluate {expression!r} ({error})"
+            raise ValueError(f"{problem}: write one line of numbers") from error
     if text.startswith("Answer:"):
         return text
     if "Answer:" in text:
         return f"Answer: {text.rsplit('Answer:', 1)[1].strip()}"
     raise ValueError(f"no ```text block and no answer in {text!r}: ask again")
-
-
-def _evaluate(expression: str) -> str:
-    import numexpr
-
-    names: Mapping[str, Any] = {"pi": math.pi, "e": math.e}
-    try:
-        numexpr.evaluate(as_floats(expression), global_dict={}, local_dict=names)
-        value = numexpr.evaluate(expression, global_dict={}, local_dict=names)
-    except Exception as error:  # numexpr raises many kinds
-        problem = f"numexpr cannot evaluate {expression!r} ({error})"
-        raise ValueError(f"{problem}: write one line of numbers") from error
-    return str(value)
 
 
 def as_floats(expression: str) -> str:

@@ -8,13 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from langchain_core import messages as lc
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import (
-    BaseMessage,
-    convert_to_messages,
-    convert_to_openai_messages,
-)
 from langchain_core.outputs import LLMResult
 from langchain_core.tracers import Run
 from langchain_core.tracers.stdout import FunctionCallbackHandler
@@ -37,12 +33,11 @@ class TraceHandler(BaseCallbackHandler):
     def __init__(self, emit: Emit, tools: Sequence[str] = ()) -> None:
         self._emit, self._about = emit, {"engine": "langchain", "tools": [*tools]}
         self._begun = self._ended = False
-        self._around: dict[UUID, UUID | None] = {}  # a run, and the one around it
-        self._seqs: dict[UUID, int] = {}  # of the events of tools that were called
+        self._end = "DONE", "final_answer"
+        self._parents: dict[UUID, dict[str, int]] = {}  # of what happens inside a run
         self._open: dict[UUID, dict[str, Any]] = {}  # calls that have no observation
         self._ids: set[str] = set()  # of all calls
         self._action: AgentAction | None = None  # what the parser read last
-        self._end = "DONE", "final_answer"
 
     # Each event is noted before it is written: a listener may stop the run right then.
 
@@ -65,30 +60,35 @@ class TraceHandler(BaseCallbackHandler):
             self._emit(Kind.RUN_FINISHED, **end, **more)
 
     def on_chain_start(self, serialized: Any, inputs: Any, **about: Any) -> None:
-        self._enter(about)
+        self._parents[about["run_id"]] = self._inside(about)
         if about["parent_run_id"] is None:
             self.begin(words_of(inputs, "input", 0))
 
     def on_chain_end(self, outputs: Any, **about: Any) -> None:
-        if self._around.get(about["run_id"]) is None:
+        if about["parent_run_id"] is None:
             self.finish(words_of(outputs, "output", -1))
 
     def on_chain_error(self, error: BaseException, **about: Any) -> None:
-        if self._around.get(about["run_id"]) is None:
+        if about["parent_run_id"] is None:
             self.finish(None, error)
 
     def on_chat_model_start(
-        self, serialized: Any, messages: list[list[BaseMessage]], **about: Any
+        self, serialized: Any, messages: list[list[lc.BaseMessage]], **about: Any
     ) -> None:
-        self._enter(about)
         asked = about["invocation_params"]
-        stop, inside = list(asked.get("stop") or ()), self._inside(about["run_id"])
-        prompt = prompt_of(messages[0], asked)
+        stop, prompt = [*(asked.get("stop") or ())], prompt_of(messages[0], asked)
+        inside = self._inside(about)
         self._emit(Kind.MODEL_REQUEST, prompt=prompt, stop=stop, **inside)
 
     def on_llm_end(self, response: LLMResult, **about: Any) -> None:
-        fields = response_of(response).fields()
-        self._emit(Kind.MODEL_TURN, **fields, **self._inside(about["run_id"]))
+        generation: Any = response.generations[0][0]
+        message = generation.message
+        used = message.usage_metadata or {}
+        cached = used.get("input_token_details", {}).get("cache_read", 0)
+        usage = Usage(used.get("input_tokens", 0), used.get("output_tokens", 0), cached)
+        calls = [ToolRequest(c["name"], c["args"], c["id"]) for c in message.tool_calls]
+        fields = Response(generation.text, usage, calls).fields()
+        self._emit(Kind.MODEL_TURN, **fields, **self._inside(about))
 
     def on_agent_action(self, action: AgentAction, **about: Any) -> None:
         self._action = action
@@ -108,11 +108,11 @@ class TraceHandler(BaseCallbackHandler):
         asked, number = about.get("tool_call_id"), len(self._ids) + 1
         own_id = asked if asked and asked not in self._ids else f"call_{number}"
         self._ids.add(own_id)
-        call = {"call_id": own_id, "tool": tool, **self._inside(about["parent_run_id"])}
+        call = {"call_id": own_id, "tool": tool, **self._inside(about)}
         self._open[about["run_id"]] = call | {"is_missing": is_missing}
         arguments = arguments or {"input": input_str}
         seq = self._emit(Kind.TOOL_CALL, **call, arguments=arguments)
-        self._seqs[about["run_id"]] = seq
+        self._parents[about["run_id"]] = {"parent": seq}
 
     def on_tool_end(self, output: Any, **about: Any) -> None:
         ok = getattr(output, "ok", getattr(output, "status", "") != "error")
@@ -127,31 +127,21 @@ class TraceHandler(BaseCallbackHandler):
             ok = not call.pop("is_missing") and ok
             self._emit(Kind.OBSERVATION, **call, ok=ok, text=text, **more)
 
-    def _enter(self, about: Mapping[str, Any]) -> None:
-        self._around[about["run_id"]] = about["parent_run_id"]
-
-    def _inside(self, run_id: UUID | None) -> dict[str, int]:
+    def _inside(self, about: Mapping[str, Any]) -> dict[str, int]:
         """Return `parent`, if a tool is running around this run."""
-        while run_id is not None:
-            if run_id in self._seqs:
-                return {"parent": self._seqs[run_id]}
-            run_id = self._around.get(run_id)
-        return {}
+        return self._parents.get(about["parent_run_id"], {})
 
 
-# What LangChain's objects hold
-
-
-def prompt_of(messages: Sequence[BaseMessage], about: Mapping[str, Any]) -> Any:
+def prompt_of(messages: Sequence[lc.BaseMessage], about: Mapping[str, Any]) -> Any:
     """Return messages as OpenAI has them, or the text that a classic agent sends."""
     if len(messages) == 1 and messages[0].type == "human" and not about.get("tools"):
         return text_of(messages[0])
-    return convert_to_openai_messages(list(messages))
+    return lc.convert_to_openai_messages(list(messages))
 
 
 def text_of(value: Any) -> str:
     """Return the result of a tool, or of a message, as text."""
-    return str(value.text) if isinstance(value, BaseMessage) else str(value)
+    return str(value.text) if isinstance(value, lc.BaseMessage) else str(value)
 
 
 def words_of(value: Any, name: str, place: int) -> str:
@@ -159,19 +149,8 @@ def words_of(value: Any, name: str, place: int) -> str:
     if isinstance(value, Mapping):
         value = value.get(name) or [*value.values()][place]
     if isinstance(value, list):
-        value = convert_to_messages(value)[place]
+        value = lc.convert_to_messages(value)[place]
     return text_of(value)
-
-
-def response_of(result: LLMResult) -> Response:
-    """Return what a chat model of LangChain's responded, as a `Response`."""
-    generation: Any = result.generations[0][0]
-    message = generation.message
-    spent = message.usage_metadata or {}
-    cached = spent.get("input_token_details", {}).get("cache_read", 0)
-    usage = Usage(spent.get("input_tokens", 0), spent.get("output_tokens", 0), cached)
-    calls = [ToolRequest(c["name"], c["args"], c["id"]) for c in message.tool_calls]
-    return Response(generation.text, usage, calls)
 
 
 class DebugLog(FunctionCallbackHandler):

@@ -11,13 +11,11 @@ import tomllib
 import unicodedata
 from functools import lru_cache
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from workbook.paths import DATA
 
-WORDS: dict[str, Any] = tomllib.loads(
-    (DATA / "lessons/09/words.toml").read_text("utf-8")
-)
+WORDS = tomllib.loads((DATA / "lessons/09/words.toml").read_text("utf-8"))
 BRACKETS = re.compile(r"[\[【［]\^?([^\[\]【】［］\n]{1,200})[\]】］]")
 """Square brackets; its group 1 is the text in them."""
 SHARE, HAN_SHARE = 0.45, 0.6  # of a claim's words and numbers, found in a sentence
@@ -54,10 +52,7 @@ _NUMBER = re.compile(
     rf"(\d+(?:,\d{{3}})*(?:\.\d+)?)(?:st|nd|rd|th)?[\s-]?(?:({_UNIT})(?![a-z]))?",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(
-    WORDS["addresses"].replace("\n", "|"), re.IGNORECASE | re.MULTILINE
-)
-_HAN_NUMBER = re.compile("[一二三四五六七八九十百千]{2,}")
+_ADDRESS = re.compile("(?im)" + WORDS["addresses"].replace("\n", "|"))
 WORD = re.compile(rf"[{_HAN}]+|[ァ-ヺー]+|(?:(?![{_HAN}\u3040-\u30ff])[^\W_])+")
 _SUBJECT = re.compile(
     r"(?:(?:In|On|From|Since) [^,]{0,40}?\d{4},? )?(?:The |Only the )?"
@@ -136,7 +131,8 @@ def facts(sentence: str) -> Facts:
     subject = _SUBJECT.match(text)
     who = {stem(w) for w in WORD.findall(subject[1])} if subject else set()
     does = stem(subject[2]) if subject else ""
-    text = _HAN_NUMBER.sub(lambda m: str(_han_number(m[0])), text)
+    han_digits = "[一二三四五六七八九十百千]{2,}"
+    text = re.sub(han_digits, lambda m: str(_han_number(m[0])), text)
     text = re.sub("[A-Za-z]+", lambda m: NUMBERS.get(m[0].lower(), m[0]), text)
     text = re.sub(r"\b([2-9])0[ -]([1-9])\b", r"\1\2", text)  # twenty-five
     found = Facts({}, set(), set(), set(), (who - STOP, does))
@@ -190,11 +186,6 @@ def is_year(number: tuple[float, str]) -> bool:
     return 1000 <= number[0] < 2100 and not number[1]
 
 
-def _with_letters(words: dict[str, str]) -> dict[str, str]:
-    """Return words, and of Japanese and Chinese the single characters as well."""
-    return {c: c for word in words if is_han(word) for c in word} | words
-
-
 def compared(
     claim: Facts, said: Facts, title: dict[str, str]
 ) -> tuple[tuple[int, int], list[str]]:
@@ -210,7 +201,10 @@ def compared(
     if turned or (claim.denied and not said.denied):
         wrong.append("one says “not” where the other does not")
     (who, does), (whom, did), its = claim.subject, said.subject, title | said.words
-    mine, letters = _with_letters(claim.words), _with_letters(its)
+    mine, letters = (  # of Japanese and Chinese the single characters as well
+        {c: c for word in words if is_han(word) for c in word} | words
+        for words in (claim.words, its)
+    )
     contrary = [
         f"“{letters[there]}”, not “{mine[here]}”"
         for here in sorted((mine.keys() - letters) & OPPOSITES.keys())

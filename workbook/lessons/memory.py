@@ -85,7 +85,7 @@ class Memory:
         recall: Callable[[str, Sequence[Note], int], list[Note]] = recall,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.path, self.way, self.clock = Path(path), recall, clock
+        self.path, self.recall, self.clock = Path(path), recall, clock
         with self._file() as db:
             db.execute(_TABLE)
 
@@ -122,10 +122,6 @@ class Memory:
         with self._file() as db:
             return [Note(*row) for row in db.execute("SELECT * FROM notes ORDER BY id")]
 
-    def recall(self, question: str, k: int = NOTES) -> list[Note]:
-        """Return at most `k` notes that belong to a question, the best first."""
-        return self.way(question, self.notes(), k)
-
     @contextmanager
     def _file(self) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(self.path, timeout=10)) as db, db:
@@ -142,7 +138,8 @@ def recalling(memory: Memory | None) -> Guard:
             return None
 
         def live() -> dict[str, Any]:
-            notes = [note._asdict() for note in memory.recall(run.question)]
+            fitting = memory.recall(run.question, memory.notes(), NOTES)
+            notes = [note._asdict() for note in fitting]
             why = f"{len(notes)} of its notes fit the question"
             return {"who": "memory", "what": RECALLED, "why": why, "notes": notes}
 

@@ -1,8 +1,8 @@
 """The loop that everybody writes first, what it sends, and a trace of its runs.
 
 Ten lines around a model: they know no budget, no error and no state, and nothing here
-makes them better. `reading_loop` adds a parser. Neither knows that it is traced:
-`run_loop` gives it a model and tools that write down what they are asked.
+makes them better. They do not know that they are traced: `run_loop` gives them a model
+and tools that write down what they are asked.
 """
 
 import json
@@ -16,7 +16,7 @@ from workbook.runtime.journal import Emit, Journal
 from workbook.runtime.model import Model, Request, Response
 from workbook.runtime.tools import Tool
 from workbook.runtime.trace import Kind, Trace
-from workbook.runtime.turns import Action, Final, parse_turn, split_turn, to_dict
+from workbook.runtime.turns import parse_turn, to_dict
 
 TextTools = Mapping[str, Callable[[str], object]]
 """Tools by name, each a function of one text."""
@@ -63,24 +63,6 @@ def count_tokens_sent(first: int, growth: int, turns: int) -> int:
     return turns * first + growth * turns * (turns - 1) // 2
 
 
-def reading_loop(
-    model: Model, tools: TextTools, question: str, *, instructions: str = ""
-) -> str:
-    """Run the loop with a parser; only what was read of a turn stays in the history."""
-    steps: list[tuple[str, str]] = []
-    while True:
-        prompt = build_history(question, steps, instructions=instructions)
-        reply = model.complete(prompt).text
-        turn = parse_turn(reply)
-        if isinstance(turn, Final):
-            return turn.answer
-        if isinstance(turn, Action):
-            seen = str(tools[turn.tool](turn.input))
-        else:
-            seen = f"Error: {turn.reason}. Write an Action and its Action Input."
-        steps.append((split_turn(reply, turn)[0], seen))
-
-
 # Tools as tutorials call them: a text goes in unchecked, a text comes out.
 
 
@@ -92,35 +74,22 @@ class FailedText(str):
 
 def text_tools(tools: Iterable[Tool]) -> dict[str, Callable[[str], str]]:
     """Return tools by name as functions of a text that check nothing."""
-    return {tool.name: trusting_function(tool) for tool in tools}
+    return {tool.name: partial(call_unchecked, tool) for tool in tools}
 
 
-def trusting_function(tool: Tool) -> Callable[[str], str]:
-    """Return a tool as a function of a text: JSON, or else its first argument.
+def call_unchecked(tool: Tool, text: str) -> str:
+    """Return a tool's result as a text; a text that is no JSON is its first argument.
 
     What the tool raises leaves it, but a `ToolFailure` becomes a `FailedText`.
     """
-    return lambda text: trusting_result(tool, _arguments(tool, text))
-
-
-def trusting_result(tool: Tool, arguments: dict[str, Any]) -> str:
-    """Return the result of a tool as a text, its arguments unchecked."""
+    parameters: Any = [*tool.parameters["properties"].items(), ("input", {})]
+    name, schema = parameters[0]
+    kind: Any = {"integer": int, "number": float}.get(schema.get("type"), str)
+    arguments = json.loads(text) if text.startswith("{") else {name: kind(text)}
     try:
         return result_text(tool.run(**arguments))
     except ToolFailure as failure:
         return FailedText(failure.error.text())
-
-
-def _arguments(tool: Tool, text: str) -> dict[str, Any]:
-    if text.startswith("{"):
-        return dict(json.loads(text))
-    first: Any = next(iter(tool.parameters["properties"].items()), ("input", {}))
-    name, schema = first
-    kinds: dict[str | None, Any] = {"integer": int, "number": float}
-    return {name: kinds.get(schema.get("type"), str)(text)}
-
-
-# A run: the loop, a limit on its calls, and a trace made around it.
 
 
 class CallLimitReached(RuntimeError):  # noqa: N818 - what happened

@@ -19,11 +19,11 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from workbook.lessons.langchain_debug_trace import write_math_block
 from workbook.lessons.langchain_handler import TraceHandler, prompt_of
-from workbook.lessons.naive_loop import FailedText, trusting_function, trusting_result
+from workbook.lessons.naive_loop import call_unchecked
 from workbook.paths import DATA
-from workbook.runtime.calls import as_json
+from workbook.runtime.calls import ToolFailure, as_json, result_text
 from workbook.runtime.journal import Emit, Journal
-from workbook.runtime.model import Model, ToolRequest
+from workbook.runtime.model import Model
 from workbook.runtime.script import Script
 from workbook.runtime.tools import Tool
 from workbook.runtime.trace import Trace
@@ -56,30 +56,25 @@ class OurModel(BaseChatModel):
             reply = self.model.complete(prompt, stop=stop)
         else:
             reply = self.model.chat(prompt, tools=tools, stop=stop)
-        ids = f"call_{len(messages)}"  # where the model gave none
-        calls = [_call(call, f"{ids}_{n}") for n, call in enumerate(reply.calls, 1)]
+        calls = []  # as LangChain reads them
+        for n, asked in enumerate(reply.calls, 1):
+            text = asked.arguments or {}
+            text = text if isinstance(text, str) else json.dumps(text)
+            function = {"name": str(asked.name or ""), "arguments": text}
+            own_id = asked.call_id or f"call_{len(messages)}_{n}"
+            calls.append({"id": str(own_id), "function": function})
         usage = reply.usage
         spent: Any = {"input_tokens": usage.input, "output_tokens": usage.output}
         spent["total_tokens"] = usage.input + usage.output
         spent["input_token_details"] = {"cache_read": usage.cached}
-        more = {"tool_calls": calls}  # LangChain reads their arguments
+        more = {"tool_calls": calls}
         message = AIMessage(reply.text, usage_metadata=spent, additional_kwargs=more)
         return ChatResult(generations=[ChatGeneration(message=message)])
-
-
-def _call(asked: ToolRequest, own_id: str) -> dict[str, Any]:
-    text = asked.arguments or {}
-    text = text if isinstance(text, str) else json.dumps(text)
-    function = {"name": str(asked.name or ""), "arguments": text}
-    return {"id": str(asked.call_id or own_id), "function": function}
 
 
 def langchain_model(model: Any) -> Any:
     """Return a `Model` as one of LangChain's, and a model of LangChain's as it is."""
     return model if isinstance(model, BaseLanguageModel) else OurModel(model=model)
-
-
-# Tools
 
 
 def to_langchain(tool: AnyTool, *, text: bool = False) -> BaseTool:
@@ -88,13 +83,13 @@ def to_langchain(tool: AnyTool, *, text: bool = False) -> BaseTool:
         return tool
     if text:  # the description becomes part of a template: a brace opens a variable
         escaped = tool.description.replace("{", "{{").replace("}", "}}")
-        return TextTool(tool.name, trusting_function(tool), escaped)
+        return TextTool(tool.name, lambda text: call_unchecked(tool, text), escaped)
 
     def take_arguments(**arguments: Any) -> str:
-        result = trusting_result(tool, arguments)
-        if isinstance(result, FailedText):
-            raise ToolException(result)  # so its message has the status "error"
-        return result
+        try:
+            return result_text(tool.run(**arguments))
+        except ToolFailure as failure:  # its message gets the status "error"
+            raise ToolException(failure.error.text()) from failure
 
     about: Any = {"name": tool.name, "description": tool.description}
     about |= {"args_schema": as_json(tool.parameters), "handle_tool_error": True}
@@ -112,11 +107,8 @@ def llm_math_tool(model: Any, evaluate: Callable[[str], str] | None = None) -> T
 
     filterwarnings("ignore", category=LangChainDeprecationWarning)
     chain = Reader if evaluate else LLMMathChain
-    return TextTool(
-        name=CALCULATOR,
-        func=chain.from_llm(langchain_model(model)).run,
-        description="Useful for when you need to answer questions about math.",
-    )
+    description = "Useful for when you need to answer questions about math."
+    return TextTool(CALCULATOR, chain.from_llm(langchain_model(model)).run, description)
 
 
 def math_script() -> Script:
@@ -131,9 +123,6 @@ def with_llm_math(
     asked = math_script() if isinstance(model, Script) else model
     llm_math = llm_math_tool(asked, evaluate)
     return [llm_math if tool.name == CALCULATOR else tool for tool in tools]
-
-
-# Agents
 
 
 def classic_agent(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
@@ -164,9 +153,6 @@ def run_classic(
     except (Exception, KeyboardInterrupt) as error:  # even before the run began
         handler.begin(question)
         handler.finish(None, error)
-
-
-# Stop words
 
 
 def stop_word_runs(model: Model) -> dict[str, Trace]:

@@ -5,26 +5,14 @@ do so in a world of text; which one does not matter here.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import partial
 from itertools import product
 from typing import Any
 
-from workbook.lessons.react_prompting import (
-    METHODS,
-    Exemplar,
-    Method,
-    PaperStep,
-    exact_match,
-    label_of,
-    matches_any,
-    normalize_answer,
-    parse_bracket_action,
-    render_prompt,
-    render_steps,
-)
+from workbook.lessons import react_prompting as prompting
+from workbook.lessons.react_prompting import Exemplar, PaperStep, exact_match
 from workbook.runtime.model import Model, Response, Usage
 from workbook.runtime.script import CHARS_PER_TOKEN
 from workbook.runtime.turns import Label, split_fields
@@ -42,7 +30,7 @@ def paper_agent(
     actor: Model | None = None,
     caps: Mapping[str, int] = {},
     prompt: Callable[..., str] | None = None,
-    parse: Callable[[str], tuple[str, str] | None] = parse_bracket_action,
+    parse: Callable[[str], tuple[str, str] | None] = prompting.parse_bracket_action,
     max_steps: int = 7,
 ) -> dict[str, Any]:
     """Answer with one of `METHODS`; return answer, reward, steps, calls and usage.
@@ -55,13 +43,14 @@ def paper_agent(
         prompt: writes the first prompt, of question, exemplars and `numbered`.
         parse: reads the actions.
     """
-    way, steps, replies = METHODS[method], list[PaperStep](), list[Response]()
-    label, thinks = label_of(way.shows[0]), "thought" in way.shows
-    write = prompt or partial(render_prompt, way)
+    shows, stop = prompting.METHODS[method], prompting.STOPS[method]
+    steps, replies = list[PaperStep](), list[Response]()
+    label, thinks = prompting.label_of(shows[0]), "thought" in shows
+    write = prompt or partial(prompting.render_prompt, shows)
     begin = write(question, exemplars, numbered=False).removesuffix(label)
 
     def ask(asked: Model, end: str, stop: Sequence[str], *writes: str) -> str:
-        whole = begin + render_steps(way, steps, numbered=False) + end
+        whole = begin + prompting.render_steps(shows, steps, numbered=False) + end
         most = sum(caps.get(field, 0) for field in writes) or None
         replies.append(asked.complete(whole, stop=stop, max_tokens=most))
         return replies[-1].text
@@ -71,14 +60,17 @@ def paper_agent(
         row = {"answer": answer or None, "reward": reward, "steps": steps}
         return row | {"calls": len(replies), "usage": usage}
 
-    if "action" not in way.shows:
-        return result(_answer_in(ask(model, label, way.stop), way))
+    if "action" not in shows:
+        reply = ask(model, label, stop)
+        labelled = _ANSWER.search(reply)
+        alone = "" if "reasoning" in shows else reply
+        return result((labelled[1] if labelled else alone).strip())
     assert world is not None, f"{method} acts: give it a world"
-    stop, writes = way.stop, way.shows[:-1]
+    writes = shows[:-1]
     if actor and thinks:
         stop, writes = ("\nAction", *stop), ("thought",)
     while len(steps) < max_steps:
-        thought, action = read_step(way, ask(model, label, stop, *writes))
+        thought, action = read_step(thinks, ask(model, label, stop, *writes))
         if thinks and not action:
             reply = ask(actor or model, f"{label} {thought}\nAction:", "\n", "action")
             action = reply.strip().removeprefix("Action:").strip()
@@ -91,12 +83,12 @@ def paper_agent(
     return result(None)
 
 
-def read_step(method: Method, reply: str) -> tuple[str, str]:
+def read_step(thinks: bool, reply: str) -> tuple[str, str]:
     """Return the first thought and the first action of a reply, one line of each."""
     thought = ""
     for label, value in split_fields(reply):
         line = value.partition("\n")[0].strip()
-        if label is Label.ACTION or "thought" not in method.shows:
+        if label is Label.ACTION or not thinks:
             return thought, line
         if label is not Label.THOUGHT:
             break
@@ -105,14 +97,6 @@ def read_step(method: Method, reply: str) -> tuple[str, str]:
 
 
 _ANSWER = re.compile(r"^[ \t]*+answer[ \t]*+[:：](.*)", re.IGNORECASE | re.MULTILINE)
-
-
-def _answer_in(reply: str, method: Method) -> str:
-    labelled = _ANSWER.search(reply)
-    alone = "" if "reasoning" in method.shows else reply
-    return (labelled[1] if labelled else alone).strip()
-
-
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*(?=\s|\Z)|[。！？][」』）]*")
 
 
@@ -150,17 +134,15 @@ def experiment(
         for method, question in runs:  # of one method first: the model's cache holds
             asked = method, model, question.text, exemplars, world(question)
             row = paper_agent(*asked, prompt=prompts.get(method), **options)
-            right = matches_any(row["answer"], question.answers, is_right)
+            given, golds = row["answer"], question.answers
+            right = given is not None and any(is_right(given, gold) for gold in golds)
             rows.append({"method": method, "slug": question.slug, "right": right} | row)
             tick()
     return rows
 
 
-# Two methods that help each other (section 3.2 of the paper).
-
-
 class Order(StrEnum):
-    """Which method answers first."""
+    """Which method answers first (section 3.2 of the paper)."""
 
     REACT_TO_COT_SC = "ReAct → CoT-SC"
     COT_SC_TO_REACT = "CoT-SC → ReAct"
@@ -172,12 +154,12 @@ def majority(votes: Iterable[str | None]) -> tuple[str | None, int]:
     >>> majority(["Kyoto", "Nara", "kyoto.", None])
     ('Kyoto', 2)
     """
-    given = [vote for vote in votes if vote and normalize_answer(vote)]
-    counts = Counter(map(normalize_answer, given))
-    if not counts:
-        return None, 0
-    winner, count = counts.most_common(1)[0]  # of a tie, the one that came first
-    return next(vote for vote in given if normalize_answer(vote) == winner), count
+    groups: dict[str, list[str]] = {}  # votes by their normalised answer
+    for vote in filter(None, votes):
+        groups.setdefault(prompting.normalize_answer(vote), []).append(vote)
+    groups.pop("", None)
+    most = max(groups.values(), key=len, default=[])  # of a tie, the first
+    return (most[0], len(most)) if most else (None, 0)
 
 
 def back_off(

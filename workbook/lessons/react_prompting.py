@@ -8,12 +8,11 @@ import random
 import re
 import string
 import tomllib
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from decimal import Decimal
-from functools import cache
 from typing import NamedTuple
+from unicodedata import category, normalize
 
 from workbook.paths import DATA
 from workbook.worlds.calculator import safe_eval
@@ -37,21 +36,20 @@ class Exemplar(NamedTuple):
     steps: tuple[PaperStep, ...]  # the way with actions; the last one finishes
 
 
-class Method(NamedTuple):
-    """What a way of asking shows of an exemplar, and where the model must stop."""
-
-    shows: tuple[str, ...]  # in order; the first one's label ends the prompt
-    stop: tuple[str, ...]
-
-
+Shows = tuple[str, ...]
+"""What a method shows of an exemplar; the label of the first ends the prompt."""
+METHODS: dict[str, Shows] = {
+    "standard": ("answer",),
+    "cot": ("reasoning", "answer"),
+    "act": ("action", "observation"),
+    "react": ("thought", "action", "observation"),
+}
 # "\nQuestion:" is ours: after its last step a model would go on with a next question.
-METHODS = {
-    "standard": Method(("answer",), ("\n",)),
-    "cot": Method(("reasoning", "answer"), ("\nQuestion:",)),
-    "act": Method(("action", "observation"), ("\n",)),
-    "react": Method(
-        ("thought", "action", "observation"), ("\nObservation:", "\nQuestion:")
-    ),
+STOPS: dict[str, tuple[str, ...]] = {
+    "standard": ("\n",),
+    "cot": ("\nQuestion:",),
+    "act": ("\n",),
+    "react": ("\nObservation:", "\nQuestion:"),
 }
 
 
@@ -65,19 +63,15 @@ def load_exemplars(name: str) -> tuple[Exemplar, ...]:
 
 
 def render_prompt(
-    method: Method,
-    question: str,
-    exemplars: Iterable[Exemplar],
-    *,
-    numbered: bool = True,
+    shows: Shows, question: str, exemplars: Iterable[Exemplar], *, numbered: bool = True
 ) -> str:
     """Return the exemplars, the question, and the label at which the model goes on."""
-    acts, text = "action" in method.shows, ""
+    acts, text = "action" in shows, ""
     for exemplar in exemplars:
         worked = exemplar.steps if acts else [exemplar]
-        lines = render_steps(method, worked, numbered=numbered and acts)
+        lines = render_steps(shows, worked, numbered=numbered and acts)
         text += f"Question: {exemplar.question}\n{lines}\n"
-    prefill = label_of(method.shows[0], 1 if numbered and acts else None)
+    prefill = label_of(shows[0], 1 if numbered and acts else None)
     return f"{text}Question: {question}\n{prefill}"
 
 
@@ -93,13 +87,13 @@ def react_prompt(
 
 
 def render_steps(
-    method: Method, steps: Iterable[PaperStep | Exemplar], *, numbered: bool
+    shows: Shows, steps: Iterable[PaperStep | Exemplar], *, numbered: bool
 ) -> str:
     """Return steps as a method shows them, a line a field."""
     return "".join(
         f"{label_of(field, n if numbered else None)} {value}\n"
         for n, step in enumerate(steps, start=1)
-        for field in method.shows
+        for field in shows
         if (value := getattr(step, field))
     )
 
@@ -127,8 +121,6 @@ def parse_bracket_action(text: str) -> tuple[str, str] | None:
     return None
 
 
-# When two answers are the same.
-
 _ARTICLES = {"a", "an", "the"}
 _NUMBER = re.compile(r"(?<![\d.])-?(?:\d+(?:\.\d+)?|\.\d+)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -143,10 +135,9 @@ def normalize_answer(text: str) -> str:
     >>> normalize_answer("  The Eiffel-Tower, Paris. ")
     'eiffeltower paris'
     """
-    narrow = unicodedata.normalize("NFKC", text).lower()
-    is_mark = string.punctuation.__contains__
-    plain = [c for c in narrow if not is_mark(c) and unicodedata.category(c)[0] != "P"]
-    words = "".join(plain).split()
+    narrow = normalize("NFKC", text).lower()
+    marks = {*string.punctuation, *(c for c in narrow if category(c)[0] == "P")}
+    words = narrow.translate(dict.fromkeys(map(ord, marks))).split()
     kept = [word for word in words if word not in _ARTICLES]
     return " ".join(kept if len(words) > 1 else words)
 
@@ -173,7 +164,7 @@ def numbers_in(text: str) -> list[Decimal]:
     >>> numbers_in("1,692 m, −3 at night")
     [Decimal('1692'), Decimal('-3')]
     """
-    narrow = unicodedata.normalize("NFKC", text).replace("−", "-")
+    narrow = normalize("NFKC", text).replace("−", "-")
     return [Decimal(n) for n in _NUMBER.findall(_THOUSANDS.sub("", narrow))]
 
 
@@ -186,18 +177,6 @@ def same_number(answer: str, gold: str) -> bool:
     return numbers_in(answer) == [Decimal(gold)]
 
 
-def matches_any(
-    answer: str | None,
-    golds: Iterable[str],
-    is_right: Callable[[str, str], bool] = exact_match,
-) -> bool:
-    """Return whether an answer was given and is one of the accepted ones."""
-    return bool(answer) and any(is_right(answer or "", gold) for gold in golds)
-
-
-# Sums in words, and the world in which each of them may be answered.
-
-
 class ArithmeticQuestion(NamedTuple):
     """A small sum in words."""
 
@@ -206,7 +185,6 @@ class ArithmeticQuestion(NamedTuple):
     answers: tuple[str, ...]
 
 
-@cache
 def arithmetic_questions() -> tuple[ArithmeticQuestion, ...]:
     """Read the twenty questions: fourteen of one calculation, six of two."""
     return rows_of("arithmetic.jsonl", ArithmeticQuestion)
@@ -227,18 +205,17 @@ def drawn_sums(number: int, seed: int = 12) -> tuple[ArithmeticQuestion, ...]:
         if sign == "/":
             a = b * dice.randint(13, 60)
         right = str(int(safe_eval(f"{a} {sign} {b}")))
-        found.append(
-            ArithmeticQuestion(f"sum{n + 1:03}", text.format(a=a, b=b), (right,))
-        )
+        slug, text = f"sum{n + 1:03}", text.format(a=a, b=b)
+        found.append(ArithmeticQuestion(slug, text, (right,)))
     return tuple(found)
 
 
 def calculator_world(question: ArithmeticQuestion) -> ToolWorld:
     """Return a world with a calculator, the same for every question."""
-    return ToolWorld({"Calculator": _calculate})
 
+    def calculate(expression: str) -> str:
+        value = safe_eval(expression)
+        # Six digits of a fraction: a small model would copy all sixteen.
+        return f"{value:.6g}" if isinstance(value, float) else str(value)
 
-def _calculate(expression: str) -> str:
-    value = safe_eval(expression)
-    # Six digits of a fraction: a small model would copy all sixteen.
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return ToolWorld({"Calculator": calculate})

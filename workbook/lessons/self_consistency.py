@@ -139,20 +139,19 @@ def model_verifier(model: Model) -> Verify:
     """Return a verifier: a model reads answers and traces, and names one or none."""
 
     def verify(exits: Ends) -> str | None:
-        shown = [f"Run {n}\n{_steps(end)}" for n, end in enumerate(exits, 1)]
-        asked = "\n\n".join([*shown, f"{WHICH}\nRun:"])
-        named = re.findall(r"\d+", model.complete(asked, stop=["\n"]).text)
+        asked, begin = "", {"model_turn": "", "observation": "Observation: "}
+        for n, end in enumerate(exits, 1):
+            asked += f"Run {n}\n"
+            for event in end.trace if isinstance(end, RunResult) else ():
+                if event["kind"] in begin:
+                    asked += f"{begin[event['kind']]}{event['text']}\n"
+            asked += f"Answer: {answer_of(end)}\n\n"
+        reply = model.complete(f"{asked}{WHICH}\nRun:", stop=["\n"]).text
+        named = re.findall(r"\d+", reply)
         runs = [answer_of(end) for n, end in enumerate(exits, 1) if [str(n)] == named]
         return runs[0] if runs and isinstance(runs[0], str) else None
 
     return verify
-
-
-def _steps(end: RunResult | Given) -> str:
-    events = end.trace if isinstance(end, RunResult) else ()
-    begin = {"model_turn": "", "observation": "Observation: "}
-    steps = [begin[e["kind"]] + e["text"] for e in events if e["kind"] in begin]
-    return "\n".join([*steps, f"Answer: {answer_of(end)}"])
 
 
 def ask_k(

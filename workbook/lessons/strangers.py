@@ -104,15 +104,12 @@ class McpServer:
         except (McpError, anyio.ClosedResourceError, RuntimeError) as error:
             kind, words = ErrorKind.TOOL_RAISED, f"refused: {clip(str(error), 1_000)}"
             if not isinstance(error, McpError) or str(error) == "Connection closed":
-                words = f"is gone{self._last_words()}"
+                words, last = "is gone", ""
+                if not self._errors.closed:
+                    self._errors.seek(0)
+                    last = self._errors.read().strip().split("\n")[-1]
+                words += f"; its last words: {clip(last, 500)}" if last else ""
         raise ServerError(kind, f"the server {self.name!r} {words}.", hint=UNSURE)
-
-    def _last_words(self) -> str:
-        if self._errors.closed:
-            return ""
-        self._errors.seek(0)
-        last = self._errors.read().strip().split("\n")[-1]
-        return f"; its last words: {clip(last, 500)}" if last else ""
 
 
 def from_mcp(

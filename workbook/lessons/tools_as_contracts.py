@@ -9,7 +9,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -23,27 +23,20 @@ from workbook.runtime.tools import Tool, ToolRegistry
 from workbook.runtime.turns import Action
 
 
+def lab_data(name: str) -> dict[str, Any]:
+    """Read one of the files of lesson 04 and its labs."""
+    path = DATA / "lessons" / "04" / f"{name}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
 def percent_tool() -> Tool:
     """Return a tool that changes an amount by a percentage."""
 
     def run(amount: float, percent: float) -> dict[str, Any]:
         return {"result": amount * (100 + percent) / 100}
 
-    percent = {"type": "number", "minimum": -100, "maximum": 1000}
-    properties = {"amount": {"type": "number"}, "percent": percent}
-    return Tool(
-        name="Percent",
-        description="Changes an amount by a percentage from -100 to 1000 %: -20 takes "
-        "20 % off. One change a call.\n"
-        'Right: {"amount": 80, "percent": 10}  Wrong: {"amount": "80 + 10%"}',
-        parameters={"properties": properties, "required": [*properties]},
-        run=run,
-        timeout_s=1.0,
-        outside=False,
-    )
+    return Tool(run=run, **lab_data("percent"))
 
-
-# What a description lacks
 
 MIN_CHARS, MAX_CHARS = 30, 1024  # less explains nothing; OpenAI takes no more
 _SAYS = tomllib.loads((DATA / "description_words.toml").read_text(encoding="utf-8"))
@@ -56,16 +49,20 @@ RIGHT, WRONG, ONE_A_CALL, UNIT = (
 def lint_description(tool: Tool) -> list[str]:
     """Return what the tool's description lacks, in the order of this function."""
     text, parts = tool.description.strip(), tool.parameters["properties"].values()
-    limits = [part["maximum"] for part in parts if "maximum" in part]
+    plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
+    limits = [f"{part['maximum']:.15g}" for part in parts if "maximum" in part]
     quantities = [part for part in parts if part.get("type") == "number"]
-    is_single = single_number(tool) is not None
     lacks = {
         "too short": len(text) < MIN_CHARS,
         "too long": len(text) > MAX_CHARS,
-        "limit is not named": not all(_names(text, limit) for limit in limits),
+        "limit is not named": not all(
+            re.search(rf"(?<![\d.]){re.escape(limit)}(?!\d|\.\d)", plain)
+            for limit in limits
+        ),
         "no right example": not RIGHT.search(text),
         "no wrong example": not WRONG.search(text),
-        "'one value per call' is missing": is_single and not ONE_A_CALL.search(text),
+        "'one value per call' is missing": single_number(tool) is not None
+        and not ONE_A_CALL.search(text),
         "no unit": not all(
             UNIT.search(f"{text} {part.get('description', '')}") for part in quantities
         ),
@@ -73,26 +70,17 @@ def lint_description(tool: Tool) -> list[str]:
     return [problem for problem, is_there in lacks.items() if is_there]
 
 
-def _names(text: str, limit: float) -> bool:
-    plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
-    number = re.escape(f"{limit:.15g}")
-    return re.search(rf"(?<![\d.]){number}(?!\d|\.\d)", plain) is not None
-
-
 def lint_examples(tool: Tool) -> list[str]:
     """Return which right examples the schema refuses, and which wrong ones it takes."""
-    found = []
-    for label, problem in (
-        (RIGHT, "right {} is refused"),
-        (WRONG, "wrong {} is taken"),
-    ):
-        for match in label.finditer(tool.description):
-            text = tool.description[match.end() :].lstrip("` \n")
+    found, text = [], tool.description
+    for label, lie in (RIGHT, "right {} is refused"), (WRONG, "wrong {} is taken"):
+        for match in label.finditer(text):
             with suppress(json.JSONDecodeError):  # an example in prose
-                example, _ = json.JSONDecoder().raw_decode(text)
+                after = text[match.end() :].lstrip("` \n")
+                example, _ = json.JSONDecoder().raw_decode(after)
                 is_taken = tool.validator.is_valid(example)
                 if isinstance(example, dict) and is_taken is (label is WRONG):
-                    found.append(problem.format(to_json(example)))
+                    found.append(lie.format(to_json(example)))
     return found
 
 
@@ -102,28 +90,23 @@ def improved_description(tool: Tool, wrong: Iterable[Mapping[str, Any]]) -> Tool
     The most frequent fault comes first, and a warning that is there is replaced. The
     words are the schema's: those of an error or a model may be an attacker's.
     """
-    faults = Counter(fault for call in wrong for fault in _faults(tool, call))
+    faults, parts = Counter[str](), tool.parameters["properties"]
+    required, limits = tool.parameters.get("required", ()), ("minimum", "maximum")
+    for error in (each for call in wrong for each in tool.validator.iter_errors(call)):
+        missing = getattr(error.kind, "property", None)
+        name = error.instance_path[0] if error.instance_path else missing
+        if name in parts:
+            needed = " is needed" if name in required else ""
+            part = parts[name]
+            says = [f"{word} {part[word]}" for word in limits if word in part]
+            faults[", ".join([f'"{name}"{needed}: one {type_name(part)}', *says])] += 1
+        else:
+            faults["there is no argument but " + ", ".join(map(to_json, parts))] += 1
     text = tool.description.partition("\n[Often wrong:")[0]
     warnings = "; ".join(fault for fault, _ in faults.most_common())
     block = f"\n[Often wrong: {warnings}.]" if warnings else ""
     return replace(tool, description=(text + block)[:MAX_CHARS])
 
-
-def _faults(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[str]:
-    parts = tool.parameters["properties"]
-    for error in tool.validator.iter_errors(arguments):
-        missing = getattr(error.kind, "property", None)
-        name = error.instance_path[0] if error.instance_path else missing
-        if name in parts:
-            part, words = parts[name], ("minimum", "maximum")
-            needed = " is needed" if name in tool.parameters.get("required", ()) else ""
-            limits = [f"{word} {part[word]}" for word in words if word in part]
-            yield ", ".join([f'"{name}"{needed}: one {type_name(part)}', *limits])
-        else:
-            yield "there is no argument but " + ", ".join(map(to_json, parts))
-
-
-# A warning before the first call
 
 _WORDS = tomllib.loads((DATA / "preflight_words.toml").read_text(encoding="utf-8"))
 BATCH_WORDS: tuple[str, ...] = tuple(_WORDS["batch"])
@@ -199,15 +182,6 @@ def _plain(question: str) -> str:
     """Return the question with plain digits; a raised one is no digit: 5² is not 52."""
     text = re.sub("[⁰¹²³⁴-⁹₀-₉]+", " ", question[:2000])  # the rest is not read
     return unicodedata.normalize("NFKC", text)[:2000]
-
-
-# What the lab measures
-
-
-def lab_data(name: str) -> dict[str, Any]:
-    """Read one of the files of lesson 04 and its labs."""
-    path = DATA / "lessons" / "04" / f"{name}.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def menu(swapped: str = "", names: Iterable[str] = ()) -> dict[str, str]:

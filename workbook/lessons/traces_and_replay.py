@@ -22,9 +22,6 @@ from workbook.runtime.turns import parse_turn
 Row = dict[str, Any]
 
 
-# An event in words.
-
-
 def summary(event: Event) -> str:
     """Return in a few words what an event holds, as plain text."""
     match event["kind"]:
@@ -74,42 +71,45 @@ def steps_of(trace: Trace) -> list[Row]:
     """
     rows, nothing_new = list[Row](), ("", (trace.end or {}).get("answer"))
     for event in trace:
-        row = _step(event)
-        if row and (row["event"] != "thought" or row["content"] not in nothing_new):
-            rows.append({"step": event["step"], **row})
+        match event:
+            case {"parent": _}:
+                continue
+            case {"kind": "run_started", "question": text}:
+                row = {"event": "question", "content": text}
+            case {"kind": "model_turn", "text": text}:
+                # all of a turn that has no thought
+                turn = text if "calls" in event else parse_turn(text)
+                thought = getattr(turn, "thought", text)
+                if thought in nothing_new:
+                    continue
+                row = {"event": "thought", "content": thought}
+            case {"kind": "tool_call", "tool": name, "arguments": given}:
+                row = {"event": "action", "name": name, "input": given}
+            case {"kind": "observation", "text": text}:
+                row = {"event": "observation", "output": text}
+            case {"kind": "decision"}:
+                row = {"event": "decision", "content": summary(event)}
+            case {"kind": "run_finished", "answer": answer, "state": state}:
+                row = {"event": "final", "answer": answer, "state": state}
+            case _:
+                continue
+        rows.append({"step": event["step"], **row})
     return rows
-
-
-def _step(event: Event) -> Row:
-    match event:
-        case {"parent": _}:
-            return {}
-        case {"kind": "run_started", "question": text}:
-            return {"event": "question", "content": text}
-        case {"kind": "model_turn", "text": text, "calls": _}:
-            return {"event": "thought", "content": text}
-        case {"kind": "model_turn", "text": text}:  # all of a turn that has no thought
-            thought = getattr(parse_turn(text), "thought", text)
-            return {"event": "thought", "content": thought}
-        case {"kind": "tool_call", "tool": name, "arguments": given}:
-            return {"event": "action", "name": name, "input": given}
-        case {"kind": "observation", "text": text}:
-            return {"event": "observation", "output": text}
-        case {"kind": "decision"}:
-            return {"event": "decision", "content": summary(event)}
-        case {"kind": "run_finished", "answer": answer, "state": state}:
-            return {"event": "final", "answer": answer, "state": state}
-    return {}
 
 
 def write_logs(trace: Trace, folder: Path | str) -> Path:
     """Write run.log, chat.md and chat.jsonl of a trace; return their folder."""
-    folder, steps = Path(folder), steps_of(trace)
+    folder, steps, chat = Path(folder), steps_of(trace), list[str]()
+    for step in steps:  # its text is indented, so that none is read as Markdown
+        title = f"### {step['event'].capitalize()} (step {step['step']})"
+        values = [value for n, value in step.items() if n not in ("step", "event")]
+        texts = [v if isinstance(v, str) else json.dumps(v) for v in values]
+        chat.append(f"{title}\n\n{indent(plain(chr(10).join(texts)), ' ' * 4)}\n")
     folder.mkdir(parents=True, exist_ok=True)
-    log, rows = "\n".join(map(line_of, trace)), "\n".join(map(json.dumps, steps))
-    texts = log, "\n".join(map(_in_markdown, steps)), rows
-    for name, text in zip(VIEWS, texts, strict=True):
-        (folder / name).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    logs = map(line_of, trace), chat, map(json.dumps, steps)
+    for name, lines in zip(VIEWS, logs, strict=True):
+        text = "\n".join(lines) + "\n"
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
     return folder
 
 
@@ -118,14 +118,6 @@ def line_of(event: Event) -> str:
     when = f"{event['at_s']:9.3f} s {event['step']:4}"
     kind = "↳ " * ("parent" in event) + event["kind"]
     return clip(f"{when}  {kind:14} {one_line(summary(event))}", LINE)
-
-
-def _in_markdown(step: Row) -> str:
-    """Return a step as a title and its text, indented: no text is read as Markdown."""
-    title = f"### {step['event'].capitalize()} (step {step['step']})"
-    values = [value for name, value in step.items() if name not in ("step", "event")]
-    texts = [v if isinstance(v, str) else json.dumps(v) for v in values]
-    return f"{title}\n\n{indent(plain(chr(10).join(texts)), ' ' * 4)}\n"
 
 
 def one_line(text: str) -> str:
@@ -137,9 +129,6 @@ def plain(text: str) -> str:
     """Return a text in which what cannot be seen is a sign that can."""
     text = "\n".join(text.splitlines())
     return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
-
-
-# Figures of one run, or of the events of several.
 
 
 def state_times(events: Iterable[Event]) -> dict[str, list[float]]:
@@ -168,7 +157,7 @@ class Rate:
 def success_rate(events: Iterable[Event]) -> Rate:
     """Return how many of the agent's own calls went well, and how many were retries."""
     calls = [*observed_calls(events)]
-    ok, retries = sum(c["ok"] for c in calls), sum(c["retry"] for c in calls)
+    ok, retries = (sum(call[name] for call in calls) for name in ("ok", "retry"))
     return Rate(ok, len(calls), retries)
 
 
@@ -207,8 +196,6 @@ def traces_in(folder: Path | str) -> Iterator[Trace]:
             except TraceError as error:
                 yield Trace((), lost=str(error))
 
-
-# Errors by kind.
 
 _ERRORS = tomllib.loads((DATA / "lessons/08/errors.toml").read_text("utf-8"))
 KINDS = {kind: name for name, about in _ERRORS.items() for kind in about["kinds"]}

@@ -85,16 +85,16 @@ def read_again(model: Any, ways: Mapping[str, tuple[Any, int]]) -> Iterator[Row]
 def find_facts(model: Any) -> Iterator[Row]:
     """Ask for ten facts at three places of a prompt, in the same and in other words."""
     facts = json.loads((DATA / "lessons/06/facts.json").read_text(encoding="utf-8"))
-    fillers = [a.text[:150].rpartition(".")[0] for a in load_articles()[:5]]
+    fillers = [a.text[:100].rpartition(".")[0] for a in load_articles()[:5]]
     with waiting("asking for facts", total=len(facts) * len(PLACES) * 2) as tick:
         for first, turn in product(range(0, len(facts), 5), range(5)):
             group = facts[first : first + 5]
-            placed = group[turn:] + group[:turn]
-            pairs = zip(placed, fillers, strict=True)
-            known = [f"{fact['same']} {fact['it']}.\n{text}.\n" for fact, text in pairs]
+            placed, known = group[turn:] + group[:turn], ""
+            for fact, text in zip(placed, fillers, strict=True):
+                known += f"{fact['same']} {fact['it']}.\n{text}.\n"
             for place, words in product(PLACES, WORDS):
                 fact = placed[place - 1]
-                asked = f"{''.join(known)}\nIn short: {fact[words]}"
+                asked = f"{known}\nIn short: {fact[words]}"
                 reply = model.complete(asked, stop=["\n"]).text
                 row = {"fact": fact["same"], "place": place, "words": words}
                 yield row | {"found": fact["it"] in reply}

@@ -8,6 +8,8 @@ import runpy
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor as Threads
+from itertools import repeat
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -17,7 +19,7 @@ from workbook.runtime.guard import Guard
 from workbook.runtime.guards import all_guards
 from workbook.runtime.ledger import Ledger, Make, Once
 from workbook.runtime.machine import Machine
-from workbook.runtime.permission import Person, PolicyRule, Reject, Verdict, yes
+from workbook.runtime.permission import POLICY, Person, PolicyRule, Reject, Verdict, yes
 from workbook.runtime.script import Script
 from workbook.runtime.trace import Trace
 from workbook.stage.machines import ALLOW_ALL, Given
@@ -50,31 +52,30 @@ def _careful() -> Person:  # who knows the question, and what they have allowed 
     return look
 
 
-GUARDS: dict[str, Row] = {
-    "nothing": {"rules": ALLOW_ALL},
-    "a policy": {"rules": [PolicyRule(Verdict.DENY, tool="pay")]},
-    "a person who looks": {"person": _careful},
-    "a key in memory": {"rules": ALLOW_ALL, "key": "memory"},
-    "a key in a file": {"rules": ALLOW_ALL, "key": "file"},
-    "a person, and a key in a file": {"person": _careful, "key": "file"},
+GUARDS: dict[str, tuple[Any, Any, str]] = {  # a person, rules, where the keys are
+    "nothing": (None, ALLOW_ALL, ""),
+    "a policy": (None, [PolicyRule(Verdict.DENY, tool="pay")], ""),
+    "a person who looks": (_careful, POLICY, ""),
+    "a key in memory": (None, ALLOW_ALL, "memory"),
+    "a key in a file": (None, ALLOW_ALL, "file"),
+    "a person, and a key in a file": (_careful, POLICY, "file"),
 }
 
 
 def paid_with_guards() -> Iterator[Row]:
     """Yield how many payments are made: a row a case, a column a guard."""
-    for name, case in CASES.items():
-        paid = {guard: _paid(*case, **given) for guard, given in GUARDS.items()}
-        yield {"case": name, **paid}
-
-
-def _paid(slug: str, days: int, person: Any = None, key: str = "", **rules: Any) -> int:
-    account, scenario, ledger = Payments(), load(slug), new_ledger()
-    for _ in range(days):  # each day is a process, and a person who remembers that day
-        make = {"": Make(), "memory": Once(), "file": Once(ledger)}[key]
-        guards = all_guards(person=person and person(), **rules)
-        machine = Machine(scenario.script(), [account.tool()], guards, make=make)
-        machine.run(scenario.question)
-    return len(account.made)
+    for name, (slug, days) in CASES.items():
+        row, scenario = Row(case=name), load(slug)
+        for guard, (person, rules, key) in GUARDS.items():
+            account, ledger = Payments(), new_ledger()
+            for _ in range(days):  # a process each, and a person who remembers that day
+                make = {"": Make(), "memory": Once(), "file": Once(ledger)}[key]
+                guards = all_guards(person=person and person(), rules=rules)
+                options: Any = {"guards": guards, "make": make}
+                machine = Machine(scenario.script(), [account.tool()], **options)
+                machine.run(scenario.question)
+            row[guard] = len(account.made)
+        yield row
 
 
 def pays(turns: Sequence[Any], parts: Given, person: Person = yes) -> str:
@@ -125,10 +126,13 @@ def killed_everywhere(only: Sequence[object] = ()) -> Iterator[Row]:
     goes_on, whole = runpy.run_path(str(PAYING))["work"], Path(mkdtemp()) / "run.jsonl"
     print(agent(whole, "yes,yes").partition("\n")[2])  # whose parts run
     places = only or [*range(len(Trace.read(whole)) - 1), "claimed", "paid"]
-    with waiting("killing the agent", len(places)) as tick:
-        for place in places:
-            path = Path(mkdtemp()) / "run.jsonl"
-            agent(path, "yes,yes", place)
+    paths = [Path(mkdtemp()) / "run.jsonl" for _ in places]
+    with waiting("killing the agent", len(places)) as tick, Threads(2) as threads:
+        jobs = paths, repeat("yes,yes"), places
+        # The map has no name: where the loop ends, what is left of it is cancelled.
+        for place, path, _ in zip(
+            places, paths, threads.map(agent, *jobs), strict=True
+        ):
             row = {"killed at": place, **in_the_world(path)}
             row["answer"] = goes_on(path, "yes,yes").answer
             tick()

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from workbook.lessons.evaluation import Gold, Paired, grade, interval, tasks_nee
 from workbook.lessons.grounding import VERIFY, grounding
 from workbook.lessons.react_prompting import ArithmeticQuestion
 from workbook.lessons.untrusted import taint
+from workbook.paths import DATA
 from workbook.runtime.budget import Budget
 from workbook.runtime.calls import Observation, ToolCall, to_json
 from workbook.runtime.guards import STOPPED, OwnGuard, all_guards, own_guard
@@ -122,8 +124,8 @@ def _writes(story: Story) -> Callable[[str], str]:
 def played(made: Capstone, story: Story, guard: bool = True) -> Row:
     """Play a story; return its question and how it ended, right or wrong."""
     trace, _ = play_story(made, story, guard)
-    end = ended(trace, story.is_right(outcome(trace)))
-    return {"question": story.question, "ends": end}
+    right = story.is_right(outcome(trace))
+    return {"question": story.question, "ends": ended(trace, right)}
 
 
 def rehearse(made: Capstone, danger: bool, guard: bool) -> list[Row]:
@@ -178,21 +180,8 @@ def my_agent() -> Capstone:
 
 # Is a change better? Sums, asked of a real model with solved examples
 
-EXAMPLES = (  # a question, what the calculator gets, the answer
-    ("A book costs $40. 10% is taken off. What is the price?", "40 * 0.9", "36"),
-    ("A hall has 12 rows of 14 chairs. How many chairs are there?", "12 * 14", "168"),
-    ("A farmer has 230 eggs and sells 84. How many are left?", "230 - 84", "146"),
-)
-SHOWN = """\
-Question: {}
-Thought: I calculate it.
-Action: Calculator
-Action Input: {}
-Observation: {answer}
-Thought: I now know the final answer.
-Final Answer: {answer}
-
-"""
+SUMS = tomllib.loads((DATA / "lessons/14/sums.toml").read_text("utf-8"))
+EXAMPLES = SUMS["examples"]  # a question, what the calculator gets, the answer
 
 
 def on_sums(
@@ -203,8 +192,9 @@ def on_sums(
     parts: Given | None = None,
 ) -> list[Row]:
     """Ask a machine each sum, with examples in its prompt; return a row of each."""
-    shown = "".join(SHOWN.format(*two, answer=answer) for *two, answer in examples)
-    before = f"Answer the question step by step with a calculator.\n\n{shown}"
+    before = "Answer the question step by step with a calculator.\n\n"
+    for *two, answer in examples:
+        before += SUMS["shown"].format(*two, answer=answer)
     guards = all_guards(Budget(5, 5), converge=False)
     guards += [own_guard(guard)] if guard else []
     machine = Machine(model, [calculator()], guards, parts=parts, preamble=before)

@@ -21,6 +21,7 @@ MAX_DEPTH = 100  # operations inside each other; `1 + 2 + … + 100` just fits
 MAX_BRACKETS = 50  # brackets inside each other
 MAX_EXPONENT = 1000
 TOO_LARGE = 10**1000  # also in between, above and below a fraction's bar
+NOT_ALLOWED = "is not allowed: write numbers, + - * / // % ** and brackets only"
 
 OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
@@ -50,7 +51,7 @@ def safe_eval(expression: str) -> int | float:
         raise CalculatorError(f"more than {MAX_LENGTH} characters: calculate in steps")
     text = " ".join(expression.split())
     if odd := ODD.search(text):
-        raise _not_allowed(odd[0])
+        raise CalculatorError(f"{clip(odd[0], 60)} {NOT_ALLOWED}")
     if max(accumulate([0, *((c == "(") - (c == ")") for c in text)])) > MAX_BRACKETS:
         raise CalculatorError(f"more than {MAX_BRACKETS} brackets inside each other")
     try:
@@ -80,29 +81,20 @@ def _value(node: ast.expr, text: str, depth: int) -> Fraction:
             return Fraction(OPERATORS[type(op)](_value(a, text, depth - 1)))
         case ast.BinOp(left=a, op=op, right=b) if type(op) in OPERATORS:
             left, right = (_value(each, text, depth - 1) for each in (a, b))
-            compute = _power if isinstance(op, ast.Pow) else OPERATORS[type(op)]
-            result = Fraction(compute(left, right))
+            if is_power := isinstance(op, ast.Pow):
+                if abs(right) > MAX_EXPONENT:
+                    raise CalculatorError(f"an exponent is beyond {MAX_EXPONENT}")
+                size = max(left.numerator.bit_length(), left.denominator.bit_length())
+                if (size - 1) * abs(right) > TOO_LARGE.bit_length():
+                    raise CalculatorError("a power has more than 1000 digits")
+            result = OPERATORS[type(op)](left, right)
+            if is_power and (isinstance(result, complex) or result == 0 != left):
+                raise CalculatorError("a power has no real value that can be shown")
+            result = Fraction(result)
             if max(abs(result.numerator), result.denominator) >= TOO_LARGE:
                 raise CalculatorError(f"{clip(part, 60)} has more than 1000 digits")
             return result
-    raise _not_allowed(part)
-
-
-def _power(base: Fraction, exponent: Fraction) -> Any:
-    if abs(exponent) > MAX_EXPONENT:
-        raise CalculatorError(f"an exponent is beyond {MAX_EXPONENT}")
-    size = max(base.numerator.bit_length(), base.denominator.bit_length())
-    if (size - 1) * abs(exponent) > TOO_LARGE.bit_length():
-        raise CalculatorError("a power has more than 1000 digits")
-    power = base**exponent
-    if isinstance(power, complex) or power == 0 != base:
-        raise CalculatorError("a power has no real value that can be shown")
-    return power
-
-
-def _not_allowed(part: str) -> CalculatorError:
-    advice = "write numbers, + - * / // % ** and brackets only"
-    return CalculatorError(f"{clip(part, 60)} is not allowed: {advice}")
+    raise CalculatorError(f"{clip(part, 60)} {NOT_ALLOWED}")
 
 
 def calculator(evaluate: Callable[[str], int | float] = safe_eval) -> Tool:

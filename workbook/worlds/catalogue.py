@@ -15,7 +15,7 @@ from typing import Any
 import workbook.worlds
 from workbook.paths import DATA
 from workbook.runtime.tools import Tool
-from workbook.worlds.house import HouseWorld, house_tasks
+from workbook.worlds.house import HOUSE, HouseTask, HouseWorld
 from workbook.worlds.wiki import WikiWorld, wiki_tasks
 
 CONTRACTS = tomllib.loads((DATA / "worlds/tools.toml").read_text("utf-8"))
@@ -52,7 +52,7 @@ def builtin_tool(name: str) -> Tool:
 WORLDS: dict[str, tuple[Callable[..., Any], Callable[[], tuple[Any, ...]]]] = {
     "wiki": (WikiWorld, wiki_tasks),
     "claims": (partial(WikiWorld, paragraphs=3), partial(wiki_tasks, "claims.jsonl")),
-    "house": (HouseWorld, house_tasks),
+    "house": (HouseWorld, lambda: tuple(HouseTask(**row) for row in HOUSE["task"])),
 }
 
 

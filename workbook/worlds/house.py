@@ -18,14 +18,6 @@ HOUSE = tomllib.loads((DATA / "worlds/house.toml").read_text("utf-8"))
 ROOMS: dict[str, list[str]] = HOUSE["rooms"]
 PLACES = tuple(place for places in ROOMS.values() for place in places)
 TREATMENTS: dict[str, dict[str, Any]] = HOUSE["treatments"]
-VERBS = (
-    "(?P<verb>go) ?to (?P<place>.*)",
-    "(?P<verb>open) (?P<place>.*)",
-    "(?P<verb>take) (?P<name>.*?)(?: from (?P<place>.*))?",
-    "(?P<verb>put) (?P<name>.*?)(?: (?:in/on|into|onto|in|on) (?P<place>.*))?",
-    "(?P<verb>clean|heat|cool) (?P<name>.*) with (?P<place>.*)",
-    "(?P<verb>look|inventory)",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +30,6 @@ class HouseTask:
     state: str = ""
     count: int = 1
     text: str = ""  # the goal in words
-
-
-def house_tasks() -> tuple[HouseTask, ...]:
-    """Return the household tasks."""
-    return tuple(HouseTask(**row) for row in HOUSE["task"])
 
 
 @dataclass(slots=True)
@@ -64,32 +51,34 @@ class HouseWorld(TextWorld):
     The bracket forms `goto[desk 1]` and `put[cup 1] on [desk 1]` work as well.
     """
 
-    forms = (
-        "go to …, open …, take … from …, put … in/on …, clean … with …, "
-        "heat … with …, cool … with …, look, inventory, think: …"
-    )
+    forms = HOUSE["forms"]
 
     def reset(self, task: HouseTask) -> str:
         """Begin a task and return the first observation."""
         self.task, self.here, self.opened = task, "", set[str]()
-        self.things = _lay_out(task)
+        # One to three of each kind lie about, none that is wanted where it should go.
+        rng, self.things = random.Random(f"0:{task.slug}"), list[Thing]()
+        for kind, found_in in HOUSE["found_in"].items():
+            wanted = kind == task.kind
+            kinds = set(found_in) - ({task.place} if wanted else set())
+            allowed = [place for place in PLACES if kind_of(place) in kinds]
+            for number in range(1, rng.randint(task.count if wanted else 1, 3) + 1):
+                self.things.append(Thing(f"{kind} {number}", rng.choice(allowed)))
         rooms = " ".join(f"{r.capitalize()}: {', '.join(p)}." for r, p in ROOMS.items())
         return f"You are in the hall of a house. {rooms} Your task: {task.text}."
 
     def _act(self, action: str) -> StepResult | None:
         words = same_letters(re.sub(r"[\[\]]", " ", action)).rstrip(". ")
         words = re.sub(r"\bthe ", "", words)
-        found = next(filter(None, (re.fullmatch(each, words) for each in VERBS)), None)
-        if found is None:
+        verbs = (re.fullmatch(each, words) for each in HOUSE["verbs"])
+        if not (found := next(filter(None, verbs), None)):
             return None
-        text = self._do(**found.groupdict(""))
-        return StepResult(text, float(self._is_reached()), self._is_reached())
-
-    def _is_reached(self) -> bool:
-        task, wanted = self.task, {self.task.state} - {""}
+        text, task = self._do(**found.groupdict("")), self.task
         there = [each for each in self.things if kind_of(each.place) == task.place]
         right = [each for each in there if kind_of(each.name) == task.kind]
-        return sum(wanted <= each.states for each in right) >= task.count
+        states = {task.state} - {""}
+        is_reached = sum(states <= each.states for each in right) >= task.count
+        return StepResult(text, float(is_reached), is_reached)
 
     def _do(self, verb: str, name: str = "", place: str = "") -> str:
         held = next((each for each in self.things if not each.place), None)
@@ -159,15 +148,3 @@ class HouseWorld(TextWorld):
 def kind_of(name: str) -> str:
     """Return `desk` for `desk 1`."""
     return name.rpartition(" ")[0]
-
-
-def _lay_out(task: HouseTask) -> list[Thing]:
-    # One to three of each kind lie about, none that is wanted where it should go.
-    rng, things = random.Random(f"0:{task.slug}"), list[Thing]()
-    for kind, found_in in HOUSE["found_in"].items():
-        wanted = kind == task.kind
-        kinds = set(found_in) - ({task.place} if wanted else set())
-        allowed = [place for place in PLACES if kind_of(place) in kinds]
-        for number in range(1, rng.randint(task.count if wanted else 1, 3) + 1):
-            things.append(Thing(f"{kind} {number}", rng.choice(allowed)))
-    return things

@@ -6,7 +6,6 @@ from typing import Any
 
 from workbook.worlds.catalogue import contract
 
-LOG_CHARS = 200_000
 LOG_BEGINS = """02:13 The shop takes its last order of the night.
 02:14 The shop stops: the disk of db-3 was full."""
 
@@ -34,7 +33,7 @@ def _check(n: int, lowest: int, highest: int) -> None:
 
 def _log(which: str) -> dict[str, Any]:
     jobs = (f"02:15 Job {n:05} of the backup ended well." for n in range(5000))
-    return {"result": "\n".join([LOG_BEGINS, *jobs])[:LOG_CHARS]}
+    return {"result": "\n".join([LOG_BEGINS, *jobs])[:200_000]}
 
 
 factorial = partial(contract, "Factorial", _factorial)

@@ -20,10 +20,9 @@ class Payment(NamedTuple):
 
     def receipt(self) -> dict[str, Any]:
         """Return what the payer receives."""
-        paid = f"{self.cents / 100:.2f} {self.currency}"
-        receipt = {"payment_id": f"pay_{self.number}", "payee": self.payee}
-        about = {"reference": self.reference} if self.reference else {}
-        return {**receipt, "paid": paid, **about}
+        about = {"payment_id": f"pay_{self.number}", "payee": self.payee}
+        about["paid"] = f"{self.cents / 100:.2f} {self.currency}"
+        return {**about, **({"reference": self.reference} if self.reference else {})}
 
 
 class Payments:

@@ -19,7 +19,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from workbook.paths import DATA
-from workbook.runtime.calls import ToolFailure, clip, clipped
+from workbook.runtime.calls import ToolFailure, clip
 from workbook.runtime.tools import Tool
 from workbook.runtime.wrappers import with_backoff
 from workbook.worlds.catalogue import contract
@@ -28,15 +28,9 @@ from workbook.worlds.wiki import Article, load_articles, split_sentences
 KNOWN = tomllib.loads((DATA / "worlds/search.toml").read_text("utf-8"))
 SATURATION = 1.2  # BM25's k1, at which FTS5's is fixed
 TITLE_WEIGHT = 4.0  # a word in the title counts as much as four in the text
-
 CJK = "\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-RUN = re.compile(f"[{CJK}]+")
 WORD = re.compile(rf"(?:(?![{CJK}])[^\W_])+")
 BETWEEN = re.compile("|".join(["[\u3040-\u309f]", *KNOWN["question_words"].split()]))
-STOP_WORDS = frozenset(KNOWN["stop_words"].split())
-
-BACKENDS: list[dict[str, Any]] = KNOWN["backend"]
-TIMEOUT_S = 3.0  # of a request, until something comes
 AGENT = "react-workbook/0.1 (a course on agents; runs one search at a time)"
 CAPTCHA = re.compile("wappass.baidu.com|百度安全验证")
 
@@ -75,26 +69,23 @@ class LocalSearch:
         for term in terms:
             given = TITLE_WEIGHT, f'"{_spaced(term)}"'
             rows = self.db.execute(asked, given).fetchall()
-            most += idf(len(self.articles), len(rows)) * (SATURATION + 1)
+            # As in https://sqlite.org/fts5.html#the_bm25_function.
+            idf = math.log((len(self.articles) - len(rows) + 0.5) / (len(rows) + 0.5))
+            most += max(idf, 1e-6) * (SATURATION + 1)
             for row, bm25 in rows:
                 sums[row] = sums.get(row, 0.0) + bm25
-        best = sorted(sums.items(), key=lambda item: -item[1])[:k]
-        found = [(self.articles[row], round(bm25 / most, 4)) for row, bm25 in best]
-        return [
-            Document(each.doc_id, each.title, snippet(each.text, terms), score)
-            for each, score in found
-        ]
+        found = []
+        for row in sorted(sums, key=sums.__getitem__, reverse=True)[:k]:
+            doc_id, title, text, _ = self.articles[row]
+            score = round(sums[row] / most, 4)
+            found.append(Document(doc_id, title, snippet(text, terms), score))
+        return found
 
 
 @cache
 def bundled_search() -> LocalSearch:
     """Return the search over our articles."""
     return LocalSearch(load_articles())
-
-
-def idf(articles: int, holding: int) -> float:
-    """Return a term's idf, as in https://sqlite.org/fts5.html#the_bm25_function."""
-    return max(math.log((articles - holding + 0.5) / (holding + 0.5)), 1e-6)
 
 
 def _normalise(text: str) -> str:
@@ -112,30 +103,30 @@ def terms_of(query: str) -> list[str]:
     Stop words are left out, and hiragana and question words separate the pairs, unless
     there is nothing else.
     """
-    text = _normalise(query)
-    words = WORD.findall(text)
-    words = [word for word in words if word not in STOP_WORDS] or words
-    runs = RUN.findall(text)
+    words, stop = WORD.findall(_normalise(query)), KNOWN["stop_words"].split()
+    words = [word for word in words if word not in stop] or words
+    runs = re.findall(f"[{CJK}]+", _normalise(query))
     parts = [part for run in runs for part in BETWEEN.split(run) if part] or runs
     pairs = [p[i : i + 2] for p in parts for i in range(max(1, len(p) - 1))]
     return list(dict.fromkeys([*words, *pairs]))
 
 
+def held(terms: Sequence[str], text: str) -> int:
+    """Return how many of the terms are in a text."""
+    page = _normalise(text)
+    return sum(term in page for term in terms)
+
+
 def snippet(text: str, terms: Sequence[str], width: int = 300) -> str:
     """Return `text` from the sentence with the most terms on, at most `width` long."""
-
-    def held(sentence: str) -> int:
-        return sum(term in _normalise(sentence) for term in terms)
-
-    best = max(split_sentences(text), key=held)
+    best = max(split_sentences(text), key=partial(held, terms))
     return clip(text[text.index(best) :].strip(), width).replace(" …", "…")
 
 
 def _tool(of: str, search: Callable[..., list[Document]]) -> Tool:
     def run(query: str, k: int = 3) -> dict[str, Any]:
-        found = [each._asdict() for each in search(query, k)]
-        shown = [{k: v for k, v in each.items() if v != ""} for each in found]
-        return {"results": shown}
+        found = [each._asdict().items() for each in search(query, k)]
+        return {"results": [{k: v for k, v in each if v != ""} for each in found]}
 
     return contract(of, run)
 
@@ -152,12 +143,10 @@ def web_search(client: Any = None, sleep: Any = time.sleep) -> Tool:
     """
 
     def run(query: str, k: int = 3) -> dict[str, Any]:
-        tried: list[dict[str, Any]] = []
-        searches: dict[str, Any] = {
-            r["name"]: partial(_ask, r, client) for r in BACKENDS
-        }
-        for name, search in {**searches, "Wiki": bundled_search().search}.items():
-            tool = _tool("WebSearch", search)
+        tried, searches = list[dict[str, Any]](), {}
+        for row in KNOWN["backend"]:
+            searches[row["name"]] = _tool("WebSearch", partial(_ask, row, client))
+        for name, tool in {**searches, "Wiki": wiki_search()}.items():
             again, about = with_backoff(tool, attempts=2, sleep=sleep), f"{name}Search"
             try:
                 found = again.run(query=query, k=k)["results"]
@@ -186,8 +175,7 @@ def _ask(row: Mapping[str, Any], client: Any, query: str, k: int) -> list[Docume
     about: dict[str, Any] = {"json" if row["method"] == "POST" else "params": asked}
     about["headers"] = {"User-Agent": AGENT} | ({"X-API-KEY": key} if key else {})
     try:
-        send = client.request if client else httpx.request
-        reply = send(row["method"], row["url"], timeout=TIMEOUT_S, **about)
+        reply = (client or httpx).request(row["method"], row["url"], timeout=3, **about)
         if CAPTCHA.search(f"{reply.headers.get('Location')} {reply.text}"):
             hint = "A person would have to solve it: use another search."
             raise failure("captcha", "asks for a captcha", hint)
@@ -210,11 +198,10 @@ def _ask(row: Mapping[str, Any], client: Any, query: str, k: int) -> list[Docume
 def _document(row: Mapping[str, Any], query: str, hit: Mapping[str, Any]) -> Document:
     *parts, url = (str(hit.get(field, "")) for field in row["fields"])
     plain = (html.unescape(re.sub("<[^>]*>", "", part)) for part in parts)
-    title, text = (clipped(part, 300) for part in plain)
-    url = row.get("link", "{}").format(url)
-    page, terms = _normalise(f"{title} {text}"), terms_of(query)
+    title, text = (clip(part, 300) for part in plain)
+    url, terms = row.get("link", "{}").format(url), terms_of(query)
     # Of the query's terms, the share that it has.
-    score = round(sum(term in page for term in terms) / max(len(terms), 1), 4)
+    score = round(held(terms, f"{title} {text}") / max(len(terms), 1), 4)
     number = sha256(url.encode()).hexdigest()[:6]
     return Document(f"{row['name'].lower()}:{number}", title, text, score, url)
 

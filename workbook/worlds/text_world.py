@@ -4,15 +4,16 @@ The same task and actions give the same texts, as in ReAct's experiments
 (arXiv:2210.03629).
 """
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple, TypeVar
 
+from pydantic import TypeAdapter
+
 from workbook.paths import DATA
-from workbook.runtime.calls import clipped
+from workbook.runtime.calls import clip
 
 RowT = TypeVar("RowT")
 
@@ -70,7 +71,7 @@ def in_brackets(action: str) -> tuple[str, str]:
 
 def echo(text: str) -> str:
     """Return what an agent wrote, short enough to be quoted in an answer."""
-    return clipped(text.strip(), 60)
+    return clip(text.strip(), 60)
 
 
 def same_letters(text: str) -> str:
@@ -79,10 +80,7 @@ def same_letters(text: str) -> str:
 
 
 @cache
-def rows_of(file: str, kind: Callable[..., RowT]) -> tuple[RowT, ...]:
+def rows_of(file: str, kind: type[RowT]) -> tuple[RowT, ...]:
     """Read a file of `data/` with a JSON object a line."""
-    rows = map(json.loads, (DATA / file).read_text("utf-8").splitlines())
-    return tuple(
-        kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()})
-        for row in rows
-    )
+    lines = (DATA / file).read_text("utf-8").splitlines()
+    return tuple(map(TypeAdapter(kind).validate_json, lines))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from workbook.worlds.text_world import (
@@ -12,10 +13,6 @@ from workbook.worlds.text_world import (
     rows_of,
     same_letters,
 )
-
-FIRST_SENTENCES = 5
-SIMILAR_TITLES = 5
-LONGEST_NAME = 100  # characters of a searched name that are compared with titles
 
 
 class Article(NamedTuple):
@@ -78,7 +75,7 @@ class WikiWorld(TextWorld):
     """
 
     forms = "search[entity], lookup[string], finish[answer]"
-    article: Article | None
+    sentences: tuple[str, ...]  # of the open article; none before a search
 
     def __init__(
         self,
@@ -91,15 +88,22 @@ class WikiWorld(TextWorld):
 
     def reset(self, task: WikiTask) -> str:
         """Begin a task and return the first observation."""
-        self.task, self.article = task, None
+        self.task, self.sentences, self.keyword, self.position = task, (), "", 0
         return f"Question: {task.text}"
 
     def _act(self, action: str) -> StepResult | None:
         match in_brackets(action):
             case ("search", entity):
                 return StepResult(self._search(entity))
+            case ("lookup", _) if not self.sentences:
+                text = "No article is open: use search[entity] with a title first."
+                return StepResult(text)
             case ("lookup", keyword):
-                return StepResult(self._lookup(keyword))
+                if keyword != self.keyword:
+                    self.keyword, self.position = keyword, 0
+                where = self.sentences, keyword, self.position
+                text, self.position = self.lookup(*where)
+                return StepResult(text)
             case ("finish", answer):
                 given = same_letters(answer).removesuffix(".")
                 is_right = given in map(same_letters, self.task.answers)
@@ -107,33 +111,21 @@ class WikiWorld(TextWorld):
         return None
 
     def _search(self, entity: str) -> str:
-        article = self.titles.get(same_letters(entity))
-        self.article, self.keyword, self.position = article, "", 0
+        article = self.titles.get(name := same_letters(entity))
+        self.sentences = split_sentences(article.text) if article else ()
+        self.keyword, self.position = "", 0
         if article is None:
-            similar = "; ".join(self._similar(entity))
+            best = sorted(self.titles, key=partial(alike, name[:100]), reverse=True)[:5]
+            similar = "; ".join(self.titles[title].title for title in best)
             return f"Could not find [{echo(entity)}]. Similar titles: {similar}."
         if self.paragraphs is not None:
             return "\n".join(article.text.split("\n\n")[: self.paragraphs])
         between = "" if article.lang in ("ja", "zh") else " "
-        return between.join(split_sentences(article.text)[:FIRST_SENTENCES])
+        return between.join(self.sentences[:5])
 
-    def _lookup(self, keyword: str) -> str:
-        if self.article is None:
-            return "No article is open: use search[entity] with a title first."
-        if keyword != self.keyword:
-            self.keyword, self.position = keyword, 0
-        sentences = split_sentences(self.article.text)
-        text, self.position = self.lookup(sentences, keyword, self.position)
-        return text
 
-    def _similar(self, entity: str) -> list[str]:
-        """Return the titles that share most pairs of letters, which any script has."""
-        name = same_letters(entity)[:LONGEST_NAME]
-
-        def alike(title: str) -> float:
-            a, b = ({*zip(f" {t}", f"{t} ", strict=True)} for t in (name, title))
-            is_part = bool(name) and (name in title or title in name)
-            return 2 * len(a & b) / (len(a) + len(b)) + is_part
-
-        best = sorted(self.titles, key=alike, reverse=True)[:SIMILAR_TITLES]
-        return [self.titles[title].title for title in best]
+def alike(name: str, title: str) -> float:
+    """Return how many pairs of letters, which any script has, two names share."""
+    a, b = ({*zip(f" {t}", f"{t} ", strict=True)} for t in (name, title))
+    is_part = bool(name) and (name in title or title in name)
+    return 2 * len(a & b) / (len(a) + len(b)) + is_part

@@ -33,7 +33,9 @@ class Workspace:
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp()).resolve()
-        shutil.copytree(DATA / "worlds/workspace", self.folder, dirs_exist_ok=True)
+        sample, left = DATA / "worlds/workspace", (".*", "__pycache__")  # by an editor
+        about: Any = {"dirs_exist_ok": True, "ignore": shutil.ignore_patterns(*left)}
+        shutil.copytree(sample, self.folder, **about)
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     def tools(self) -> list[Tool]:
@@ -47,9 +49,8 @@ class Workspace:
         ]
 
     def list_files(self) -> dict[str, Any]:
-        """Return the files that the tools can use."""
-        names = sorted(each.name for each in self.folder.iterdir())
-        return {"files": [name for name in names if self._is_usable(name)]}
+        """Return the names of the files."""
+        return {"files": sorted(each.name for each in self.folder.iterdir())}
 
     def read_file(self, path: str) -> dict[str, Any]:
         """Return the text of a file."""
@@ -79,10 +80,31 @@ class Workspace:
     def run_tests(self) -> dict[str, Any]:
         """Run the unit tests of a copy of the folder, in a process of their own."""
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
-            copy, hidden = Path(place).resolve() / "copy", shutil.ignore_patterns(".*")
-            shutil.copytree(self.folder, copy, symlinks=True, ignore=hidden)
+            copy = shutil.copytree(self.folder, Path(place).resolve() / "copy")
+            keys = {"PATH", "SYSTEMROOT"} & os.environ.keys()
             with Path(place, "log").open("wb+") as log:
-                code = self._unittest(copy, log)
+                process = subprocess.Popen(
+                    [sys.executable, "-I", "-B", "-m", "unittest", "discover"],
+                    cwd=copy,
+                    env={key: os.environ[key] for key in keys},
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+                try:
+                    code = process.wait(TESTS_S)
+                except subprocess.TimeoutExpired:
+                    message = f"the tests were stopped after {TESTS_S} s."
+                    hint = "Look for an endless loop."
+                    raise ToolFailure("too_slow", message, hint=hint) from None
+                finally:
+                    process.kill()
+                    with suppress(
+                        ProcessLookupError, AttributeError
+                    ):  # what it began, too
+                        os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
                 log.seek(max(log.seek(0, os.SEEK_END) - SHOWN_BYTES, 0))
                 printed = log.read().decode("utf-8", "replace")
         printed = printed.replace(f"{copy}{os.sep}", "")
@@ -90,37 +112,9 @@ class Workspace:
         some = re.search(r"(?m)^Ran [1-9]", printed) is not None
         return {"passed": code == 0 and some, "output": printed}
 
-    def _unittest(self, copy: Path, log: Any) -> int:
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-B", "-m", "unittest", "discover"],
-            cwd=copy,
-            env={k: os.environ[k] for k in ("PATH", "SYSTEMROOT") if k in os.environ},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            return process.wait(TESTS_S)
-        except subprocess.TimeoutExpired:
-            message = f"the tests were stopped after {TESTS_S} s."
-            hint = "Look for an endless loop."
-            raise ToolFailure("too_slow", message, hint=hint) from None
-        finally:
-            process.kill()
-            with suppress(ProcessLookupError, AttributeError):  # of those it began, too
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-
-    def _is_usable(self, path: str) -> bool:
-        if not NAME.fullmatch(path):
-            return False
-        place = self.folder / path
-        return not place.is_symlink() and (place.is_file() or not place.exists())
-
     def _text(self, path: str) -> str | None:
         """Return what a file holds, None where there is none."""
-        if not self._is_usable(path):
+        if not NAME.fullmatch(path):
             hint = "Use a name that list_files shows, or a new one of that form."
             message = f"{path[:80]!r} is no name of a file in the workspace."
             raise ToolFailure("bad_path", message, hint=hint)
