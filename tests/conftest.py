@@ -13,6 +13,8 @@ import pytest
 from hypothesis import settings
 
 TESTS = Path(__file__).parent
+# Each takes as long as all other files that share a browser.
+LONG_WITH_A_BROWSER = "tests/browser/test_labs.py", "tests/browser/test_lessons.py"
 # What takes longest, first; to measure, last.
 PLACES = {"browser": 0, "checks": 2, "test_exercises.py": 2, "benchmarks": 4}
 
@@ -44,8 +46,8 @@ def pytest_xdist_make_scheduler(config, log):
     class Scheduling(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             file = nodeid.partition("::")[0]
-            if file.startswith("tests/browser/"):
-                return "a browser for lessons" if "lesson" in file else "a browser"
+            if file.startswith("tests/browser/") and file not in LONG_WITH_A_BROWSER:
+                return "a browser"
             if file.startswith(("tests/notebooks/", "tests/test_exercises")):
                 return nodeid.partition("[")[0] if "exercises" in file else nodeid
             return file

@@ -13,6 +13,11 @@ def nobody_chose_a_model(monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
 
+def row(what):
+    """Return what doctor finds of one thing."""
+    return next(row for row in diagnosis.rows() if row[0] == what)
+
+
 def test_it_is_well_where_the_tests_run():
     """where the suite runs, every lesson would; what is not well comes with a fix"""
     rows = diagnosis.rows()
@@ -44,26 +49,26 @@ def test_a_model_that_cannot_be_asked_stops_a_lesson(
     """a model that no lesson knows stops it; one that can be fetched does not"""
     monkeypatch.setenv("WORKBOOK_CACHE", str(tmp_path))
     monkeypatch.setenv("WORKBOOK_MODEL", name)
-    (row,) = [row for row in diagnosis.rows() if row[0] == "model in use"]
-    assert row[1] == health
-    assert fix in row[-1]
+    assert row("model in use")[1] == health
+    assert fix in row("model in use")[-1]
 
 
 def test_a_missing_package_is_broken(monkeypatch):
     """a package that lessons import and that is missing, or too old, is named"""
     needs = ["pytest>=9", "no-such-thing>=1", "rich<1", 'mypy ; extra == "test"']
     monkeypatch.setattr(diagnosis.metadata, "requires", lambda name: needs)
-    _, state, found, _ = diagnosis.packages()
+    _, state, found, _ = row("packages")
     assert state == BROKEN
     assert found.startswith("no-such-thing is missing; rich is ")
     assert "mypy" not in found
 
 
-def test_another_version_than_the_lock_is_a_note(tmp_path):
+def test_another_version_than_the_lock_is_a_note(monkeypatch, tmp_path):
     """other versions than the locked ones are named, and are no failure"""
+    monkeypatch.setattr(diagnosis, "ROOT", tmp_path)
     path = tmp_path / "requirements.txt"
     path.write_text("-e .\npytest==0.1\n    # via x\nno==1 ; sys_platform == 'none'\n")
-    _, state, found, _ = diagnosis.packages(path)
+    _, state, found, _ = row("packages")
     assert state == NOTE
     assert found.startswith("other than tested: pytest is ")
     assert found.endswith("needs ==0.1")
@@ -73,7 +78,7 @@ def test_a_folder_that_cannot_be_written(monkeypatch, tmp_path):
     """when progress cannot be kept, doctor names the variable to set"""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("WORKBOOK_DATA", str(tmp_path / "file" / "x"))
-    _, state, _, fix = diagnosis.progress()
+    _, state, _, fix = row("progress")
     assert state == NOTE
     assert "WORKBOOK_DATA" in fix
 

@@ -8,7 +8,6 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from importlib import metadata
-from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
 
@@ -58,21 +57,28 @@ def rows() -> list[Row]:
     from workbook.choice import model_health
 
     python = f"{platform.python_version()}, {sys.executable}"
-    found = [("Python", OK, python, ""), packages(), progress()]
+    found = [("Python", OK, python, "")]
+    lock = (ROOT / "requirements.txt").read_text("utf-8").splitlines()
+    if broken := "; ".join(_problems(metadata.requires(PROJECT) or [])):
+        found.append(("packages", BROKEN, broken, INSTALL))
+    elif other := "; ".join(_problems(lock)):
+        fix = f"if a lesson fails, {INSTALL}"
+        found.append(("packages", NOTE, f"other than tested: {other}", fix))
+    else:
+        tested = "all that lessons import, in the tested versions"
+        found.append(("packages", OK, tested, ""))
+    folder = user_data()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+        found.append(("progress", OK, f"kept in {folder}", ""))
+    except OSError as error:
+        fix = "set WORKBOOK_DATA to a folder that you may write to"
+        found.append(("progress", NOTE, f"cannot be kept: {error}", fix))
     for what, name in (("model in use", None), ("local model", "local")):
         well, about, fix = model_health(name)
         found.append((what, (NOTE if fix else OK) if well else BROKEN, about, fix))
     return found
-
-
-def packages(lock: Path = ROOT / "requirements.txt") -> Row:
-    """Is what the lessons import installed, and in the versions of the tests?"""
-    if broken := [*_problems(metadata.requires(PROJECT) or [])]:
-        return "packages", BROKEN, "; ".join(broken), INSTALL
-    if other := [*_problems(lock.read_text("utf-8").splitlines())]:
-        found = f"other than tested: {'; '.join(other)}"
-        return "packages", NOTE, found, f"if a lesson fails, {INSTALL}"
-    return "packages", OK, "all that lessons import, in the tested versions", ""
 
 
 def _problems(lines: Iterable[str]) -> Iterator[str]:
@@ -90,15 +96,3 @@ def _problems(lines: Iterable[str]) -> Iterator[str]:
             continue
         if not wanted.specifier.contains(found, prereleases=True):
             yield f"{wanted.name} is {found}, needs {wanted.specifier}"
-
-
-def progress() -> Row:
-    """Can progress be kept?"""
-    folder = user_data()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return "progress", OK, f"kept in {folder}", ""
-    except OSError as error:
-        fix = "set WORKBOOK_DATA to a folder that you may write to"
-        return "progress", NOTE, f"cannot be kept: {error}", fix

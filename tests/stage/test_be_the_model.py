@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.stage.role_play import EXAMPLE, RESTART, SEND, TEXTS, Session
+from workbook.stage.role_play import EXAMPLE, RESTART, SEND, TEXTS
 from workbook.stage.role_play import be_the_model as begin
 
 TURN = TEXTS["example"]
@@ -19,10 +19,8 @@ def press(view, *names, text=None):
     ("text", "kinds", "words", "kept"),
     [
         (TURN, ["done"], "wrote the Observation", AGAIN),
-        (f"**observation：** 99\n{TURN}", ["note", "done"], "wrote an Obs", AGAIN),
         (f"{TURN}\nObservation: 99", ["note", "done"], "wrote an Obs", AGAIN),
         (f"{TURN}\nFinal Answer: 88", ["note", "done"], "more than one step", AGAIN),
-        ("", ["error"], "Your turn is empty", []),
         ("I think it is 88.", ["error"], "There is no step in it", []),
         ("Action: Calculator", ["error"], "no “Action Input:” line", []),
         ("Observation: 80", ["error"] * 2, "An Observation is not yours", []),
@@ -30,8 +28,8 @@ def press(view, *names, text=None):
 )
 def test_a_turn_is_read_and_its_action_is_run(text, kinds, words, kept):
     """The runtime writes the Observation; an unreadable turn is an error, not kept"""
-    session = Session()
-    messages = session.send(text)
+    session = begin()
+    messages = session.read(text)
     assert [kind for kind, _ in messages] == kinds
     assert words in " ".join(text for _, text in messages)
     assert session.transcript[1:] == kept
@@ -42,10 +40,10 @@ def test_a_turn_is_read_and_its_action_is_run(text, kinds, words, kept):
 )
 def test_a_failed_call_is_an_observation(text):
     """An error of a tool comes back as an Observation, and the run goes on"""
-    session = Session()
-    assert session.send(f"Action: {text}")[0][0] == "note"
+    session = begin()
+    assert session.read(f"Action: {text}")[0][0] == "note"
     assert session.transcript[-1][1].startswith("Observation: Error: ")
-    assert session.send(TURN)[0][0] == "done"
+    assert session.read(TURN)[0][0] == "done"
 
 
 @pytest.mark.parametrize(
@@ -53,17 +51,18 @@ def test_a_failed_call_is_an_observation(text):
 )
 def test_a_final_answer_ends_the_run(answer, kind):
     """A Final Answer ends the run, right or wrong; another turn is refused"""
-    session = Session()
-    assert session.send(f"Final Answer: {answer}")[0][0] == kind
-    assert session.send(TURN)[0][0] == "error"
+    session = begin()
+    [(found, words)] = session.read(f"Final Answer: {answer}")
+    assert (found, "stopped after turn 1." in words) == (kind, True)
+    assert session.read(TURN)[0][0] == "error"
 
 
 def test_the_buttons_do_what_they_say():
     """Show, send, restart; an example keeps what you typed; after the end no Send"""
     view = begin()
-    assert "Question: " in view.transcript.value
+    assert "Question: " in view.page.value
     press(view, EXAMPLE, SEND)
-    assert "Observation: 20" in view.transcript.value
+    assert "Observation: 20" in view.page.value
     before = view.status.value
     press(view, EXAMPLE, text="Thought: mine")
     assert view.box.value == "Thought: mine"
@@ -72,19 +71,7 @@ def test_the_buttons_do_what_they_say():
     press(view, SEND, text="Final Answer: 88")
     assert view.buttons[SEND].disabled
     press(view, RESTART)
-    assert (view.buttons[SEND].disabled, len(view.session.transcript)) == (False, 1)
-
-
-def test_an_error_is_an_alert_and_a_verdict_is_none():
-    """An error, a wrong answer and a right one look different, each in its place"""
-    view = begin()
-    press(view, SEND, text="hello")
-    assert 'class="note error' in view.alert.value
-    assert "note" not in view.status.value
-    assert view.box.value == "hello"  # it can be put right
-    press(view, SEND, text="Final Answer: 90")
-    assert "note" not in view.alert.value
-    assert 'class="note wrong' in view.status.value
+    assert (view.buttons[SEND].disabled, len(view.transcript)) == (False, 1)
 
 
 def test_a_saved_notebook_has_the_transcript():

@@ -1,6 +1,5 @@
 """The player without a browser: what it shows of a run, what it asks, what it plays."""
 
-import asyncio
 import re
 import sys
 
@@ -8,19 +7,16 @@ import pytest
 
 from tests.stage.plays import played
 from workbook.choice import ChoiceError
-from workbook.runtime.calls import ToolCall
-from workbook.runtime.permission import Approve, Reject, Request
 from workbook.runtime.script import Script
-from workbook.runtime.tools import Tool
 from workbook.runtime.trace import Trace
-from workbook.stage import scenarios, steps, trace_player
-from workbook.stage.engines import play
+from workbook.stage import scenarios, steps
 from workbook.stage.scenarios import ScenarioError, outcome, slugs
-from workbook.stage.trace_player import as_json, player, response_to
+from workbook.stage.trace_player import player
 
 ENGINES = ["naive", "langchain", "guarded_calls", "grounded"]
 MINE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
 MINE += '[[turn]]\ntext = "Final Answer: 88"\n'
+MINE += '[[punchline]]\nlabel = "the end"\nkind = "run_finished"\n'
 OURS = {"b", "div", "small", "span", "style", "table", "tr", "td", "progress"}
 PAYS = ("payment_other_call_id", "guarded")
 LAST = "Event 33 of 33: DONE. The run ends in DONE (final_answer): 88"
@@ -47,22 +43,17 @@ def paid(shown, field="amount"):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_every_run_can_be_stepped_through(engine):
-    """State, prompt and budgets are those of the trace, and what is shown is text"""
+    """State and budgets are those of the trace, and what is shown is text"""
     for slug in [*slugs(), *slugs("trust")]:
         trace, machine = played(slug, engine)
         table = steps.table_at(trace.events)
         hostile = [trace.events[0] | {"question": "<img src=x>"}, *trace.events[1:]]
-        for position in [*range(0, len(trace), 3), len(trace)]:
+        for position in [*range(0, len(trace), 5), len(trace)]:
             seen = trace.events[:position]
             state = steps.state_at(seen, table)
-            if table and state:
-                assert state in table.states, slug
-                assert f"class {state} lit" in steps.diagram(seen, table), slug
-            shown = "".join(steps.page(hostile, position, table).values())
-            assert {*re.findall(r"<(\w+)", shown)} <= OURS, slug
-            if seen and isinstance(seen[-1].get("prompt"), str):
-                parts = "".join(text for _, text in steps.prompt_at(seen)["parts"])
-                assert parts.split() == trace.prompt(seen[-1]["seq"]).split(), slug
+            page = steps.page(hostile, position, table)
+            assert not (table and seen) or f"class {state} lit" in page["diagram"], slug
+            assert {*re.findall(r"<(\w+)", "".join(page.values()))} <= OURS, slug
         assert state in (outcome(trace)["state"], *steps.PHASES.values()), slug
         if machine:
             spent = [number for _, number, _ in steps.budgets_at(trace.events)]
@@ -105,12 +96,16 @@ def test_play_again_reads_the_file_and_the_budgets_anew(tmp_path, monkeypatch):
     shown = player("mine", "naive")
     for before, after, status in [
         ("88", "45", "Event 4 of 4: DONE. The run ends in DONE (final_answer): 45"),
-        ("text =", "txt =", "mine.toml does not hold together: turn 1"),
+        ("the end", "it says", "Event 4 of 4: DONE. The run ends in DONE"),
     ]:
         mine.write_text(MINE.replace(before, after))
         shown.press("again")
         shown.press("end")
         assert words(shown).startswith(status)
+        assert after in words(shown, "pins")
+    mine.write_text(MINE.replace("text =", "txt ="))
+    shown.press("again")
+    assert words(shown).startswith("mine.toml does not hold together: turn 1")
 
 
 def test_an_approved_call_is_made_and_playing_goes_on():
@@ -147,7 +142,7 @@ def test_a_rejected_call_is_not_made_and_the_page_says_so():
     while shown.position < len(shown.events):
         shown.press("step")
         seen += words(shown)
-    assert "reject for Pay: I do not want that. Nothing was done." in seen
+    assert "(you) answered reject for Pay: I do not want that. Nothing" in seen
     assert "Pay is not called, nothing is done" in seen
     assert "runtime calls Pay" not in seen
 
@@ -168,7 +163,7 @@ def test_an_edit_that_breaks_a_rule_stays_in_the_form():
 @pytest.mark.parametrize(
     ("pressed", "text", "problem"),
     [
-        ("approve", '{"amount": 25.0}', "press Edit"),
+        ("approve", '{"payee": "baker"}', "press Edit"),
         ("edit", "{", "This is not JSON"),
         ("edit", "[" * 100_000, "This is not JSON"),
         ("edit", "[1]", "Arguments are an object"),
@@ -176,34 +171,11 @@ def test_an_edit_that_breaks_a_rule_stays_in_the_form():
 )
 def test_what_is_sent_is_what_was_shown(pressed, text, problem):
     """Changed arguments cannot be approved; an edit is an object of JSON"""
-    call = ToolCall("Pay", {"amount": 25}, "call_1")
-    asked = Request(call, Tool("Pay", "Pays.", {"properties": {}}, dict), "")
-    shown = as_json(call.arguments)
-    assert isinstance(response_to(asked, "approve", shown, ""), Approve)
-    assert response_to(asked, "reject", text, "no") == Reject("no", who="you")
-    assert problem in response_to(asked, pressed, text, "")
-
-
-def test_a_file_that_another_process_writes_is_followed(tmp_path, monkeypatch):
-    """New events come as they are written; whoever is at the end stays there"""
-    monkeypatch.setattr(trace_player, "POLL_S", 0)
-    path, whole = tmp_path / "run.jsonl", tmp_path / "whole.jsonl"
-    play("price_question", "fsm", path=whole)
-    lines = whole.read_bytes().splitlines(True)
-    shown = player(trace=path)
-    assert "No event" in words(shown)
-    path.write_bytes(b"".join(lines[:4]) + lines[4][:9])  # half a line is no event
-
-    async def follow():
-        follows = asyncio.ensure_future(shown._follow())
-        while len(shown.events) < 4:
-            await asyncio.sleep(0)
-        shown.press("end")
-        path.write_bytes(b"".join(lines))
-        await follows
-
-    asyncio.run(asyncio.wait_for(follow(), 60))
-    assert words(shown) == LAST
+    shown = ended(*PAYS)
+    shown.arguments.value = text
+    shown.respond(pressed)
+    assert problem in words(shown, "asks")
+    assert paid(shown) == []
 
 
 def test_a_live_model_is_asked_at_the_first_press_and_a_script_at_once():
@@ -218,6 +190,19 @@ def test_a_live_model_is_asked_at_the_first_press_and_a_script_at_once():
     shown.press("again")
     shown.press("end")
     assert words(shown).endswith(": 45")
+
+
+def test_what_a_demo_is_about_stays_in_view():
+    """Of an entry its last event, or what it finds in a text; a tool's are apart"""
+    asked, stuck = ("price_question", "langchain"), ("ping_pong", "guarded")
+    pins = [words(ended(*run), "pins").split(" ★ ") for run in (asked, stuck)]
+    assert pins[0] == [
+        "★ requests of the agent to its model: 5",
+        "requests of its calculator to a model: 4",
+        "the end: DONE (final_answer): 88",
+    ]
+    assert pins[1][0] == "★ calls: 7"
+    assert pins[1][1].startswith("a rule warns: The same steps, 3 times")
 
 
 def test_a_suspended_trace_is_shown_without_a_form():

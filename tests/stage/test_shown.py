@@ -1,5 +1,6 @@
 """A transcript shows who wrote what, a table compares, and a page escapes text."""
 
+import difflib
 import re
 import sys
 
@@ -9,6 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from workbook.runtime.calls import Effect
 from workbook.runtime.journal import Journal
 from workbook.runtime.model import Response
+from workbook.runtime.trace import Trace
 from workbook.stage.engines import play
 from workbook.stage.shown import (
     Diff,
@@ -49,11 +51,10 @@ def hostile_trace():
     [
         transcript_html(parts_of(HOSTILE)),
         to_html(hostile_trace()),
-        beside(hostile_trace(), hostile_trace()).page,
-        beside(HOSTILE, "a" + HOSTILE, [HOSTILE, HOSTILE]).page,
+        beside(hostile_trace(), Trace(hostile_trace().events[1:]), [HOSTILE] * 2).page,
         comparison([{HOSTILE: HOSTILE, "end": hostile_trace()}], note=HOSTILE).page,
         comparison([{"end": {"state": HOSTILE, "reason": HOSTILE}}]).page,
-        Diff(HOSTILE, HOSTILE + "!")._repr_html_(),
+        Diff(f"@@\n+{HOSTILE}")._repr_html_(),
     ],
 )
 def test_what_anybody_wrote_is_text(page):
@@ -150,14 +151,11 @@ def test_the_first_difference_is_marked():
     """in both traces, below what is alike; the fields, where the words are the same"""
     one, other = play("polling", "fsm"), play("polling", "fsm")
     other.events[4]["tool"] = "Weather"
-    lines = repr(beside(one, other)).splitlines()
+    lines = repr(beside(one, other, "ab")).splitlines()
     marked = [line for line in lines if "first difference" in line]
     assert [line.split(":")[0] for line in marked] == ["4 ▲ tool call"] * 2
     other.events[4].update(one.events[4], effect="write")
-    assert repr(beside(one, other)).count("the first difference: effect") == 2
-    lines = repr(beside("a", "a\nb"))
-    assert lines.count("the first difference") == 2
-    assert "1 line alike" in lines
+    assert repr(beside(one, other, "ab")).count("the first difference: effect") == 2
 
 
 @pytest.mark.parametrize(
@@ -192,8 +190,9 @@ def test_a_comparison_shows_each_kind_of_cell():
 
 def test_a_diff_marks_lines_and_not_its_head():
     """a removed line that begins with two signs is removed, and the head is neither"""
-    page = Diff("-- old\nsame", "same\nnew")._repr_html_()
+    lines = difflib.unified_diff(["-- old", "same"], ["same", "new"], "old", "new")
+    page = Diff("\n".join(line.strip() for line in lines))._repr_html_()
     lines = re.findall(r"<span([^>]*)>([^<]*)</span>", page)
     marked = [words for style, words in lines if "background" in style]
     assert marked == ["--- old", "+new"]
-    assert [words for _, words in lines[:2]] == ["--- before", "+++ after"]
+    assert [words for _, words in lines[:2]] == ["--- old", "+++ new"]

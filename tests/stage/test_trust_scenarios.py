@@ -8,10 +8,9 @@ import pytest
 from tests.stage.plays import played
 from workbook.lessons.grounding import Support
 from workbook.lessons.matcher import addresses_in
-from workbook.lessons.screen import screen
 from workbook.runtime.permission import Reject, yes
 from workbook.stage.engines import play
-from workbook.stage.machines import machine_for, table_of
+from workbook.stage.machines import machine_for
 from workbook.stage.scenarios import load, outcome, slugs
 
 WING = slugs("trust")
@@ -95,21 +94,6 @@ def test_on_the_grounded_engine_no_attack_works(engine, screened):
             assert {e["who"] for e in trace.of("decision")} <= {"taint", "audit"}, slug
 
 
-def found_in(slug):
-    """Return whether the screen finds something in what a scenario's tools return."""
-    for tool in load(slug).scripted_tools:
-        texts = [row["text"] for each in tool.returns for row in each["results"]]
-        if any(screen(text).findings for text in (tool.description, *texts)):
-            return True
-    return False
-
-
-def test_the_screen_finds_what_is_not_said_politely():
-    """also Japanese, Chinese, base64, no width; not everything"""
-    unseen = {"page_pays_politely", "secret_in_a_request"}
-    assert set(filter(found_in, {*PAYING} | unseen)) == {*PAYING} - unseen
-
-
 def test_a_changed_description_is_asked_about():
     """a person is asked because of the change, and not only of what was read"""
     trace, _ = played("description_changed", "grounded")
@@ -131,9 +115,9 @@ def test_a_scenario_takes_each_row_of_audit_and_taint():
     runs = [played(*each)[0] for each in product(WING, ("grounded", "grounded_calls"))]
     moves = [event for run in runs for event in run.of("transition")]
     taken = {(event["source"], event["event"], event["target"]) for event in moves}
-    rows = {row[:3] for row in table_of("grounded").rules}
-    rows -= {row[:3] for row in table_of("guarded").rules}
-    left = {row for row in rows - taken if row[1] not in ("cancel", "failed")}
+    machines = [played(WING[0], engine)[1] for engine in ("grounded", "guarded")]
+    rows, others = ({row[:3] for row in each.table.rules} for each in machines)
+    left = {row for row in rows - others - taken if row[1] not in ("cancel", "failed")}
     assert {row[:2] for row in left} == {
         ("ADDRESS", "approved"),
         ("ADDRESS", "rejected"),

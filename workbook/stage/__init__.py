@@ -6,24 +6,18 @@ Nothing is imported before it is used: a program that loads a scenario needs no 
 import importlib
 from typing import Any
 
-_HOMES = {
-    "Diff": "shown",
-    "Mermaid": "shown",
-    "be_the_model": "role_play",
-    "chart": "charts",
-    "beside": "shown",
-    "comparison": "shown",
-    "course": "landing",
-    "ended": "shown",
-    "gallery": "gallery_page",
-    "load": "scenarios",
-    "on_own_model": "recordings",
-    "play": "engines",
-    "player": "trace_player",
-    "real_model": "recordings",
-    "real_result": "recordings",
-    "show": "shown",
+_NAMES = {
+    "shown": "Diff Mermaid beside comparison ended show",
+    "recordings": "on_own_model real_model real_result",
+    "charts": "chart",
+    "engines": "play",
+    "gallery_page": "gallery",
+    "landing": "course",
+    "role_play": "be_the_model",
+    "scenarios": "load",
+    "trace_player": "player",
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
 __all__ = list(_HOMES)
 
 

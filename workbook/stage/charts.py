@@ -1,8 +1,9 @@
-"""Charts of rows, for light and for dark pages: bars with intervals, or lines."""
+"""Charts of rows, for light and for dark pages: bars or lines."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,8 +30,7 @@ def chart(
 ) -> Figure:
     """Draw columns of rows over the column `x`; a `limit` is a red line with a label.
 
-    A cell is a number, or an interval (low, estimate, high), whose ends are drawn. A
-    column of one bar a row has its numbers on it; None is a gap.
+    A column of one bar a row has its numbers on it; None is a gap.
     """
     from matplotlib import pyplot, rcParams
 
@@ -40,18 +40,14 @@ def chart(
     try:
         figure, axes = pyplot.subplots(figsize=(7, 2.8), layout="constrained")
         for n, (name, colour) in enumerate(zip(ys, COLOURS, strict=False)):
-            cells = [_ends(row.get(name)) for row in rows]
-            middles = [middle for _, middle, _ in cells]
-            reach = [[m - low for low, m, _ in cells], [h - m for _, m, h in cells]]
+            values = [nan if row.get(name) is None else row[name] for row in rows]
             look: Any = {"color": colour, "label": name}
             if lines:
-                axes.plot([row[x] for row in rows], middles, marker=".", **look)
+                axes.plot([row[x] for row in rows], values, marker=".", **look)
                 continue
             at = [place + n * 0.8 / len(ys) for place in range(len(rows))]
-            bars = axes.bar(at, middles, 0.8 / len(ys), **look)
-            if any(any(side) for side in reach):
-                axes.errorbar(at, middles, reach, fmt="none", ecolor=RED, capsize=5)
-            elif len(ys) == 1:
+            bars = axes.bar(at, values, 0.8 / len(ys), **look)
+            if len(ys) == 1:
                 axes.bar_label(bars, fmt="{:,.4g}", padding=2)
         if not lines:
             middle = 0.4 - 0.4 / len(ys)
@@ -69,10 +65,3 @@ def chart(
     finally:
         rcParams.update(before)
     return figure
-
-
-def _ends(cell: Any) -> tuple[float, float, float]:
-    low, middle, high = cell if isinstance(cell, tuple) else (cell, cell, cell)
-    if middle is None:
-        return float("nan"), float("nan"), float("nan")
-    return low, middle, high

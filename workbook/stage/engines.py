@@ -42,20 +42,46 @@ def play(
         path: where the trace is written as well, as JSONL.
         make: makes another machine than the engine's, of a folder for its files.
     """
-    scenario, given = load(slug), parts or {}
+    scenario, given, calls = load(slug), parts or {}, itertools.count(1)
     find_engine(engine)
+
+    def user(event: Event) -> None:  # may stop the run as a call begins
+        is_call = event["kind"] == Kind.TOOL_CALL
+        if is_call and next(calls) == scenario.cancel_after_tool_calls:
+            raise KeyboardInterrupt("stopped by the user")
+
     with tempfile.TemporaryDirectory() as passing, Journal(path) as journal:
-        journal.listener = _user_of(scenario)
+        journal.listener = user
         if engine in LOOPS and not make:
-            loop = _naive if engine == "naive" else _langchain
-            loop(scenario, model_for(scenario, model), given, journal)
+            _loop(engine, scenario, model_for(scenario, model), given, journal)
         else:
             home = Path(path).parent if path else Path(passing)
             make = make or partial(machine_for, engine=engine, model=model, parts=given)
-            _run_machine(scenario, make, home, journal)
+            try:
+                machine = make(scenario, home)
+            except Exception as error:  # a part of the reader's; a run raises nothing
+                end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
+                journal.emit(Kind.RUN_FINISHED, **end, message=str(error))
+            else:
+                machine.run(scenario.question, journal=journal)
         if isinstance(parts, Parts) and (line := parts.line()):
             print(line)
         return journal.trace()
+
+
+def _loop(
+    engine: str, scenario: Scenario, model: Any, parts: Given, journal: Journal
+) -> None:
+    question, steps = scenario.question, scenario.steps
+    if engine == "naive":
+        loop, tools = parts.get("naive_loop", naive_loop), text_tools(scenario.tools())
+        run_loop(loop, model, tools, question, calls=steps, journal=journal)
+        return
+    # LangChain's classic agent as tutorials build it: llm-math calculates.
+    from workbook.lessons.old_and_new_agents import run_classic, with_llm_math
+
+    own = with_llm_math(scenario.tools(), model, parts.get("evaluate_math_block"))
+    run_classic(model, own, question, max_iterations=steps, emit=stoppable(journal))
 
 
 def find_engine(name: str) -> str:
@@ -64,45 +90,3 @@ def find_engine(name: str) -> str:
         known = ", ".join(ENGINES)
         raise ScenarioError(f"there is no engine {name!r}; there is {known}")
     return name
-
-
-def _user_of(scenario: Scenario) -> Callable[[Event], None]:
-    """Return the scenario's user, who may stop the run as a call begins."""
-    calls = itertools.count(1)
-
-    def listen(event: Event) -> None:
-        is_call = event["kind"] == Kind.TOOL_CALL
-        if is_call and next(calls) == scenario.cancel_after_tool_calls:
-            raise KeyboardInterrupt("stopped by the user")
-
-    return listen
-
-
-def _naive(scenario: Scenario, model: Any, parts: Given, journal: Journal) -> None:
-    loop, tools = parts.get("naive_loop", naive_loop), text_tools(scenario.tools())
-    limit: Any = {"calls": scenario.steps, "journal": journal}
-    run_loop(loop, model, tools, scenario.question, **limit)
-
-
-def _langchain(scenario: Scenario, model: Any, parts: Given, journal: Journal) -> None:
-    """Play on LangChain's classic agent as tutorials build it: llm-math calculates."""
-    from workbook.lessons.old_and_new_agents import run_classic, with_llm_math
-
-    tools = with_llm_math(scenario.tools(), model, parts.get("evaluate_math_block"))
-    limit: Any = {"max_iterations": scenario.steps, "emit": stoppable(journal)}
-    run_classic(model, tools, scenario.question, **limit)
-
-
-def _run_machine(
-    scenario: Scenario,
-    make: Callable[[Scenario, Path], Machine],
-    home: Path,
-    journal: Journal,
-) -> None:
-    try:
-        machine = make(scenario, home)
-    except Exception as error:  # a part of the reader's; a run raises nothing
-        end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
-        journal.emit(Kind.RUN_FINISHED, **end, message=str(error))
-        return
-    machine.run(scenario.question, journal=journal)

@@ -1,7 +1,7 @@
 """The gallery: scenarios played on engines, and which endings only look right."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,6 @@ from workbook.stage.predict import page
 from workbook.stage.scenarios import Scenario, load, outcome, slugs
 from workbook.wait import waiting
 
-ENGINES = "naive", "langchain", "fsm"  # the others ask for function calls
 FEW = 12  # scenarios, of which none is folded
 Ending = dict[str, Any]  # an `outcome`, whether it is `right`, and its `kind`
 
@@ -32,10 +31,6 @@ class Gallery:
         *_, last = self.endings.values()
         wrong = [slug for slug in self.scenarios if not last[slug]["right"]]
         return list(self.marked or (wrong if len(self.scenarios) > FEW else last))
-
-    def kinds(self, column: str) -> list[str]:
-        """Return how the runs of a column end: right, wrong, error, exhausted, …"""
-        return [ending["kind"] for ending in self.endings[column].values()]
 
     def beside(self, other: "Gallery", name: str) -> "Gallery":
         """Return this gallery with another one's first column, named anew, as last."""
@@ -87,17 +82,16 @@ class Gallery:
 
 
 def gallery(
-    engines: Iterable[str] = (), parts: Given | None = None, only: Iterable[str] = ()
+    engines: Sequence[str], parts: Given | None = None, only: Iterable[str] = ()
 ) -> Gallery:
     """Play scenarios on engines: `only` some of them, or all that `slugs()` names.
 
     What ends otherwise on the last engine than on the first is on top.
     """
-    names = [engines] if isinstance(engines, str) else list(engines) or ENGINES
     scenarios = {slug: load(slug) for slug in list(only) or slugs()}
-    endings: dict[str, dict[str, Ending]] = {name: {} for name in names}
-    with waiting("playing the scenarios", len(names) * len(scenarios)) as tick:
-        for name, slug in itertools.product(names, scenarios):
+    endings: dict[str, dict[str, Ending]] = {name: {} for name in engines}
+    with waiting("playing the scenarios", len(engines) * len(scenarios)) as tick:
+        for name, slug in itertools.product(engines, scenarios):
             end = outcome(play(slug, name, parts=dict(parts or {})))
             right, state = scenarios[slug].is_right(end), end["state"].lower()
             kind = "right" if right else "wrong" if state == "done" else state
@@ -105,5 +99,5 @@ def gallery(
             tick()
     if isinstance(parts, Parts) and (line := parts.line()):
         print(line)
-    played = {name: (name, parts or {}) for name in names}
-    return Gallery(scenarios, endings, played).since(names[0])
+    played = {name: (name, parts or {}) for name in engines}
+    return Gallery(scenarios, endings, played).since(engines[0])

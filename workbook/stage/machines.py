@@ -1,43 +1,33 @@
 """The machines of the stage: lists of guards, by function calls or in text."""
 
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from workbook.checks.parts import PartBroken
 from workbook.choice import get_text_model, model_name
+from workbook.runtime import permission
 from workbook.runtime.budget import Budget, Limits
 from workbook.runtime.guard import Guard
 from workbook.runtime.guards import all_guards
 from workbook.runtime.ledger import Ledger, Make, Once
 from workbook.runtime.machine import Machine
 from workbook.runtime.messages import TEXT_PREAMBLE
-from workbook.runtime.model import Model
-from workbook.runtime.permission import (
-    POLICY,
-    Answer,
-    PolicyRule,
-    Reject,
-    Request,
-    Verdict,
-    yes,
-)
-from workbook.runtime.table import Table
 from workbook.runtime.tools import Tool
 from workbook.stage.scenarios import Scenario
 from workbook.worlds.calculator import calculator
 
 Given = Mapping[str, Callable[..., Any]]
 """Functions by the exercise's name, in place of the package's."""
-Ask = Callable[[Request], Answer | None]
 MACHINES = "fsm", "guarded", "grounded"
-ALLOW_ALL = (PolicyRule(Verdict.ALLOW, why="all of it"),)
+ALLOW_ALL = (permission.PolicyRule(permission.Verdict.ALLOW, why="all of it"),)
+TRUST = dict.fromkeys(("tainted", "screened", "fence", "digests"), True)
 LOCAL_TOKENS = 120  # the longest turn of the local model, which may never end
 
 
-def model_for(scenario: Scenario, model: Model | str | None) -> Any:
+def model_for(scenario: Scenario, model: Any) -> Any:
     """Return the model that a run asks; None and "scripted" are the scenario's."""
     if model is not None and not isinstance(model, str):
         return model
@@ -54,9 +44,9 @@ def machine_for(
     engine: str = "fsm",
     model: Any = None,
     parts: Given = {},  # noqa: B006 - read only
-    ask: Ask | None = None,
+    ask: permission.Person | None = None,
     limits: Mapping[str, float] = {},
-    **defences: Any,
+    **defences: bool,
 ) -> Machine:
     """Return the machine of an engine, for a scenario.
 
@@ -64,8 +54,10 @@ def machine_for(
         home: a folder for its ledger and its memory.
         ask: a person; by default the scenario's own.
         limits: of the budget, in place of the scenario's: steps, tool_calls, tokens.
-        defences: of the engine `grounded`, see `audit_and_taint`.
+        defences: of the engine `grounded`, those that are off; see `TRUST`.
     """
+    if unknown := defences.keys() - TRUST.keys():
+        raise TypeError(f"there is no defence {', '.join(unknown)}: see TRUST")
     name, chat = engine.removesuffix("_calls"), engine.endswith("_calls")
     tools, given = scenario.tools(), scenario.guards
     if evaluate := parts.get("safe_eval"):
@@ -79,95 +71,77 @@ def machine_for(
     if name != "fsm":  # those of lessons 06 and 07
         budget = Budget(steps, calls, tokens=limits.get("tokens", given.tokens))
         ask = ask or by_script(given.answers)
-        rules = ALLOW_ALL if given.allow_all else POLICY
+        rules = ALLOW_ALL if given.allow_all else permission.POLICY
         context: Any = {"context_tokens": given.context_tokens}
         guards = all_guards(budget, ask, given.mode, rules, **context)
         if name == "grounded":
-            guards[-3:-3] = audit_and_taint(
-                scenario, ask, home, tools, parts, **defences
-            )
+            about: Any = {"recall": parts.get("recall"), "on": TRUST | defences}
+            guards[-3:-3] = _audit_and_taint(scenario, ask, home, tools, **about)
     machine = Machine(model_for(scenario, model), tools, guards, **options)
     if "grounding" in machine.settings:
         from workbook.lessons.grounding import citing_preamble
 
         machine.preamble = citing_preamble(machine.tools, chat)
-    if not chat and (warning := _warning(scenario, machine, parts)):
-        before = TEXT_PREAMBLE.format(tools=machine.tools.describe())
-        machine.preamble = f"{before}Warning: {warning}\n"
+    if (preflight := parts.get("preflight")) and not chat:
+        with suppress(PartBroken):  # which `Parts.line` reports
+            warning = "".join(
+                f"{tool.name}: {each}. "
+                for tool in machine.tools
+                for each in preflight(scenario.question, tool)
+            )
+            if warning:
+                before = TEXT_PREAMBLE.format(tools=machine.tools.describe())
+                machine.preamble = f"{before}Warning: {warning}\n"
     return machine
 
 
-def table_of(engine: str) -> Table | None:
-    """Return the table of an engine; None: it has no states."""
-    if engine.removesuffix("_calls") not in MACHINES:
-        return None
-    about: Any = dict.fromkeys(("slug", "title", "question", "teaches"), "")
-    empty = Scenario(**about, turn=[])
-    with tempfile.TemporaryDirectory() as passing:
-        return machine_for(empty, Path(passing), engine).table
-
-
-def by_script(answers: Iterable[str]) -> Ask:
-    """Return a person who answers: approve, later, or reject: why; then approves."""
-    left = iter(answers)
-
-    def ask(request: Request) -> Answer | None:
-        word, _, why = next(left, "approve").partition(":")
-        if word == "later":
-            return None
-        return Reject(why.strip()) if word == "reject" else yes(request)
-
-    return ask
-
-
-def audit_and_taint(
+def _audit_and_taint(
     scenario: Scenario,
-    ask: Ask,
+    ask: permission.Person,
     home: Path,
     tools: list[Tool],
-    parts: Given,
-    *,
-    tainted: bool = True,
-    screened: bool = True,
-    fence: bool = True,
-    digests: bool = True,
+    recall: Callable[..., Any] | None,
+    on: Mapping[str, bool],
 ) -> list[Guard]:
     """Return the guards of lessons 09 and 10.
 
     Taint can be left out, or one of its own: its screen, its fence, and that a tool
     which is not as agreed to asks a person.
     """
+    from workbook.lessons import memory as notes
     from workbook.lessons.grounding import VERIFY, grounding
-    from workbook.lessons.memory import Memory, recall
     from workbook.lessons.strangers import digest
     from workbook.lessons.untrusted import OUTSIDE, taint
 
     given, memory = scenario.guards, None
     if given.memory:
-        memory = Memory(home / "memory.db", recall=parts.get("recall", recall))
+        memory = notes.Memory(home / "memory.db", recall=recall or notes.recall)
         for note in given.memory:
             memory.add(**note)
     guards = grounding(memory)
-    if tainted:
+    if on["tainted"]:
         known = {each.name: each.agreed for each in scenario.scripted_tools}
         agreed = {
             tool.name: digest(replace(tool, description=description))
             for tool in tools
             if (description := known.get(tool.name)) is not None
         }
-        under: Any = {"private": given.private, "screened": screened, "fence": fence}
-        under["labels"] = [OUTSIDE] if agreed else []
-        under["agreed"] = agreed if digests else {}
+        under: Any = {name: on[name] for name in ("screened", "fence")}
+        under |= {"private": given.private, "labels": [OUTSIDE] if agreed else []}
+        under["agreed"] = agreed if on["digests"] else {}
         guards.append(taint(ask, then=VERIFY, **under))
     return guards
 
 
-def _warning(scenario: Scenario, machine: Machine, parts: Given) -> str:
-    """Return what the reader's preflight warns of."""
-    if not (warn := parts.get("preflight")):
-        return ""
-    try:
-        pairs = [(tool, warn(scenario.question, tool)) for tool in machine.tools]
-    except PartBroken:  # which `Parts.line` reports
-        return ""
-    return "".join(f"{tool.name}: {each}. " for tool, found in pairs for each in found)
+def by_script(answers: Iterable[str]) -> permission.Person:
+    """Return a person who answers: approve, later, or reject: why; then approves."""
+    left = iter(answers)
+
+    def ask(request: permission.Request) -> permission.Answer | None:
+        word, _, why = next(left, "approve").partition(":")
+        if word == "later":
+            return None
+        is_no = word == "reject"
+        return permission.Reject(why.strip()) if is_no else permission.yes(request)
+
+    return ask

@@ -3,11 +3,12 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from workbook.checks.display import template
-from workbook.stage.shown import Shown
+from workbook.stage.shown import Shown, write
 
+page = partial(write, "small")
 SPAN = re.compile(
     r"(over|more than|under|fewer than)? ?(\d+\.?\d*)(?: to | or |-)?(\d+\.?\d*|more)?"
 )
@@ -58,11 +59,6 @@ class Prediction:
     def _update(self) -> None:
         for macro, update in self._places.items():
             update(page(macro, self))
-
-
-def page(macro: str, *given: object) -> str:
-    """Return what a macro of `data/pages/stage_small.html` writes."""
-    return str(getattr(template("stage_small.html").module, macro)(*given))
 
 
 def right_choices(choices: Sequence[str], happened: str) -> list[str]:

@@ -11,6 +11,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from workbook.checks.display import once_a_cell
@@ -46,9 +47,9 @@ def real_model(
     recording is played in any case: the model would take minutes.
     """
     model: Model
-    why = _why_recorded()
-    if why or (not live and os.environ.get(RECORD) != "1"):
-        model = RecordedModel(lesson, settings)
+    is_played, why = _played(live)
+    if is_played:
+        model = Recorded(lesson, settings)
         shown = f"{model.name}, {model.date}. live=True asks it here, in minutes."
         if why:
             shown = f"{why}\nYou see its recorded answers of {model.date} instead."
@@ -59,7 +60,7 @@ def real_model(
 
         model = LocalTextModel(**settings)
         if os.environ.get(RECORD) == "1":
-            model = Recorder(model, lesson, settings)
+            model = Recorded(lesson, settings, model)
     model = Waited(model)
     return Prefilled(model, prefill) if prefill else model
 
@@ -73,8 +74,8 @@ def on_own_model(
     """
     healthy, about, fix = model_health()
     if not healthy or model_name() in ("scripted", "local"):
-        lines = [HOW_TO_NAME_ONE if healthy else f"{HOW_TO_NAME_ONE} {fix}"]
-        print(*once_a_cell(*lines), end="\n" if lines else "")
+        for line in once_a_cell(f"{HOW_TO_NAME_ONE} {'' if healthy else fix}".strip()):
+            print(line)
         return {}
     print(f"your own model: {about}")
     own: Model = Waited(get_text_model(None, **settings))
@@ -93,10 +94,9 @@ def real_result(
 
     It returns JSON; the local model is asked, in minutes.
     """
-    path = FOLDER / f"{lesson}.json"
-    why = _why_recorded()
-    if why or not (live or os.environ.get(RECORD) == "1"):
-        data = json.loads(path.read_text(encoding="utf-8"))
+    is_played, why = _played(live)
+    if is_played:
+        data = _recorded(lesson)
         more = why if live else "live=True runs it here, in minutes."
         model = data.get("model", "the small model")
         print(f"{model} on {data['date']}. {more}")
@@ -107,17 +107,18 @@ def real_result(
     return found
 
 
-def _why_recorded() -> str:
-    """Return why a recording is played; "" where the real model can be asked."""
+def _played(live: bool) -> tuple[bool, str]:
+    """Return whether a recording is played, and why the model cannot be asked."""
     from workbook.runtime.local import local_server
 
-    if os.environ.get(RECORD) == "0":
-        return "WORKBOOK_RECORD is 0."
+    record, why = os.environ.get(RECORD), ""
+    if record == "0":
+        return True, "WORKBOOK_RECORD is 0."
     try:
         local_server()
-    except RuntimeError as why:
-        return str(why) or type(why).__name__
-    return ""
+    except RuntimeError as error:
+        why = str(error) or type(error).__name__
+    return bool(why) or not (live or record == "1"), why
 
 
 class Waited(Model):
@@ -139,26 +140,35 @@ class Waited(Model):
             return self._model.respond(request)
 
 
-class RecordedModel(Model):
-    """A model that answers as the real one did to the same prompt and settings."""
+class Recorded(Model):
+    """A recording: it answers as the model did or, with the model, is made anew."""
 
     streams = True  # it takes what the real one takes
 
-    def __init__(self, lesson: str, settings: dict[str, Any]) -> None:
-        path = FOLDER / f"{lesson}.json"
-        if not path.exists():
-            raise NotRecorded(f"nothing was recorded for lesson {lesson!r}")
-        data = json.loads(path.read_text(encoding="utf-8"))
-        self.name, self.date = f"{data['model']} (recorded)", data["date"]
-        self._answers, self._settings = data["answers"], settings
-        self._asked: Counter[str] = Counter()
-        self._counts: dict[str, int] = data.get("counts", {})
+    def __init__(
+        self, lesson: str, settings: dict[str, Any], model: Any = None
+    ) -> None:
+        self._lesson, self.settings, self._model = lesson, settings, model
+        self._data = {} if model else _recorded(lesson)
+        self._asked = Counter[str]()
+        self.name = model.name if model else f"{self._data['model']} (recorded)"
+        self.date = self._data.get("date")
 
     def respond(self, request: Request) -> Response:
-        """Return what was recorded for this prompt, stop sequence and settings."""
-        key = _key(request.text, request.stop, self._settings)
-        answer = self._answers.get(_times(self._asked, key)) or self._answers.get(key)
-        if answer is None:
+        """Return the answer to this prompt, stop sequence and settings."""
+        key = _key(request.text, request.stop, self.settings)
+        self._asked[key] += 1
+        this_time = f"{key} {self._asked[key]}" if self._asked[key] > 1 else key
+        if self._model:
+            reply: Response = self._model.respond(request)
+            timings = {name: round(time, 3) for name, time in reply.timings.items()}
+            kept: dict[str, Any] = {"text": reply.text, "usage": reply.usage.to_dict()}
+            kept |= {"finish_reason": reply.finish, "timings": timings}
+            is_sample = self.settings.get("temperature")  # each is an answer
+            _write(self._lesson, "answers", this_time if is_sample else key, kept, self)
+            return reply
+        answers = self._data["answers"]
+        if not (answer := answers.get(this_time) or answers.get(key)):
             raise NotRecorded(
                 "this prompt was not recorded, and the real model is not here: run"
                 " `python -m workbook fetch-model` and try again"
@@ -168,66 +178,41 @@ class RecordedModel(Model):
 
     def count(self, prompt: str) -> int:
         """Return how many tokens the real model reads of it; else an estimate."""
-        estimate = -(-len(prompt.encode()) // BYTES_PER_TOKEN)
-        return self._counts.get(_key(prompt, (), {}), estimate)
-
-
-class Recorder(Model):
-    """The real model, with each answer written to the lesson's recording."""
-
-    streams = True
-
-    def __init__(self, model: Model, lesson: str, settings: dict[str, Any]) -> None:
-        self.name, self._model, self._settings = model.name, model, settings
-        self._lesson = lesson
-        self._asked: Counter[str] = Counter()
-
-    def respond(self, request: Request) -> Response:
-        """Ask the model, and record its answer."""
-        reply = self._model.respond(request)
-        timings = {k: round(v, 3) for k, v in reply.timings.items()}
-        answer: dict[str, Any] = {"text": reply.text, "usage": reply.usage.to_dict()}
-        answer |= {"finish_reason": reply.finish, "timings": timings}
-        key = _key(request.text, request.stop, self._settings)
-        if self._settings.get("temperature"):  # each sample is an answer of its own
-            key = _times(self._asked, key)
-        self._note("answers", key, answer)
-        return reply
-
-    def count(self, prompt: str) -> int:
-        """Ask the model how many tokens a prompt has, and record the number."""
-        tokens: int = self._model.count(prompt)  # type: ignore[attr-defined]
-        self._note("counts", _key(prompt, (), {}), tokens)
+        key = _key(prompt, (), {})
+        if not self._model:
+            estimate = -(-len(prompt.encode()) // BYTES_PER_TOKEN)
+            return int(self._data.get("counts", {}).get(key, estimate))
+        tokens: int = self._model.count(prompt)
+        _write(self._lesson, "counts", key, tokens, self)
         return tokens
 
-    def _note(self, kind: str, key: str, value: Any) -> None:
-        _write(self._lesson, kind, key, value, self.name, self._settings)
+
+def _recorded(lesson: str) -> dict[str, Any]:
+    path = FOLDER / f"{lesson}.json"
+    if not path.exists():
+        raise NotRecorded(f"nothing was recorded for lesson {lesson!r}")
+    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return data
 
 
 def _write(
-    lesson: str, kind: str, key: str, value: Any, model: str = "", settings: Any = None
+    lesson: str, kind: str, key: str, value: Any, by: Recorded | None = None
 ) -> None:
-    path = FOLDER / f"{lesson}.json"
     data: dict[str, Any] = {"answers": {}, "settings": []}
-    if path.exists():
-        data = json.loads(path.read_text(encoding="utf-8"))
-    data |= {"date": datetime.date.today().isoformat()}
-    data |= {"model": model} if model else {}
-    if settings is not None and settings not in data["settings"]:
-        data["settings"].append(settings)
+    with suppress(NotRecorded):
+        data = _recorded(lesson)
+    data["date"] = datetime.date.today().isoformat()
+    if by:
+        data["model"] = by.name
+        if by.settings not in data["settings"]:
+            data["settings"].append(by.settings)
     data.setdefault(kind, {})[key] = value
     in_order = {  # of a result only the name: a table's first row is its baseline
         part: dict(sorted(kept.items())) if isinstance(kept, dict) else kept
         for part, kept in sorted(data.items())
     }
     text = json.dumps(in_order, ensure_ascii=False, indent=1)
-    path.write_text(text + "\n", encoding="utf-8")
-
-
-def _times(asked: Counter[str], key: str) -> str:
-    """Return the key for the first time, then `key 2`, `key 3` …"""
-    asked[key] += 1
-    return key if asked[key] == 1 else f"{key} {asked[key]}"
+    (FOLDER / f"{lesson}.json").write_text(text + "\n", encoding="utf-8")
 
 
 def _key(prompt: str, stop: Sequence[str], settings: dict[str, Any]) -> str:

@@ -11,17 +11,10 @@ import re
 import time
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-)
+import pydantic
+from pydantic import Field
 from pydantic import PositiveFloat as Seconds
 from pydantic import PositiveInt as Count
 
@@ -39,6 +32,8 @@ SHAPES = (
     "is no turn. A turn has text or calls (a list of name, arguments and id) or both,"
     " with times; or raises and message; or if_seen, then and else"
 )
+KEYS = ("text", "calls", "raises", "if_seen", "then", "else")
+KINDS = ("text", "calls", "text calls", "raises", "if_seen then else")  # of a turn
 
 
 class ScenarioError(ValueError):
@@ -49,31 +44,18 @@ class ScenarioError(ValueError):
         return [f"{type(self).__name__}: {self}"]
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+class _Entry(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-def exception(name: str, message: str = "") -> Exception:
-    """Return a built-in exception; ValueError: there is none of that name."""
-    found = getattr(builtins, name, None)
+def _exception(name: Any) -> type[Exception]:
+    found = getattr(builtins, str(name), None)
     if isinstance(found, type) and issubclass(found, Exception):
-        return found(message)
+        return found
     raise ValueError(f"{name!r} is not a built-in exception")
 
 
-Raised = Annotated[str, AfterValidator(lambda name: exception(name) and name)]
-
-
-def _turn(table: Any) -> Any:
-    """Take a text for a turn; refuse one without content, or of two kinds."""
-    if isinstance(table, str):
-        return {"text": table}
-    shapes = ({"text"}, {"calls"}, {"text", "calls"}, {"raises"})
-    all_keys = {"text", "calls", "raises", "if_seen", "then", "else"}
-    keys = {*table} & all_keys if isinstance(table, dict) else set()
-    if keys in (*shapes, {"if_seen", "then", "else"}):
-        return table
-    raise ValueError(f"{str(table)[:80]} {SHAPES}")
+Raised = Annotated[Any, pydantic.AfterValidator(_exception)]
 
 
 class Call(_Entry):
@@ -90,13 +72,21 @@ class Turn(_Entry):
     text: str | None = None
     calls: list[Call] = []
     times: Annotated[int, Field(ge=0)] = 1
-    raises: Raised | None = None
+    raises: Raised = None
     message: str = ""
     if_seen: str | None = None
-    then: "Annotated[Turn | None, BeforeValidator(_turn)]" = None
-    otherwise: "Annotated[Turn | None, BeforeValidator(_turn)]" = Field(
-        None, alias="else"
-    )
+    then: "Turn | None" = None
+    otherwise: "Turn | None" = Field(None, alias="else")
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _kind(cls, table: Any) -> Any:
+        """Take a text for a turn; refuse one without content, or of two kinds."""
+        table = {"text": table} if isinstance(table, str) else table
+        is_table = isinstance(table, dict)
+        if not is_table or " ".join(key for key in KEYS if key in table) not in KINDS:
+            raise ValueError(f"{str(table)[:80]} {SHAPES}")
+        return table
 
     def play(self, number: int = 1) -> Any:
         """Return it as a `Script` plays it."""
@@ -104,7 +94,7 @@ class Turn(_Entry):
             part, then, other = self.if_seen, self.then.play(), self.otherwise.play()
             return lambda seen: then if part in seen else other
         if self.raises:
-            return exception(self.raises, self.message)
+            return self.raises(self.message)
         text = (self.text or "").replace("{n}", str(number))
         calls = [ToolRequest(c.name, c.arguments, c.id) for c in self.calls]
         return Response(text, calls=calls, finish="tool_calls") if calls else text
@@ -126,7 +116,7 @@ class ScriptedTool(_Entry):
     description: str
     returns: list[str | dict[str, Any]] = []
     fails: Refusal | None = None
-    raises: Raised | None = None
+    raises: Raised = None
     message: str = ""
     takes_s: Seconds = 0.0
     timeout_s: Seconds | None = None
@@ -141,10 +131,10 @@ class ScriptedTool(_Entry):
 
         def run(input: str) -> dict[str, Any]:
             time.sleep(self.takes_s)
-            if self.fails is not None:
+            if self.fails:
                 raise ToolFailure(**self.fails.model_dump())
-            if self.raises is not None:
-                raise exception(self.raises, self.message)
+            if self.raises:
+                raise self.raises(self.message)
             answer = next(answers)
             return answer if isinstance(answer, dict) else {"result": answer}
 
@@ -194,7 +184,7 @@ class Scenario(_Entry):
     title: str
     question: str
     teaches: str
-    written: list[Annotated[Turn, BeforeValidator(_turn)]] = Field(alias="turn")
+    written: list[Turn] = Field(alias="turn")
     source: str = ""
     group: str = ""
     right: str = ""
@@ -240,23 +230,22 @@ def slugs(wing: str = "") -> list[str]:
 
 
 def load(slug: str) -> Scenario:
-    """Return a scenario as its file is now; ScenarioError: none, or a mistake."""
+    """Return a scenario as its file is now.
+
+    ScenarioError: there is none, or all mistakes in its file, each by its place.
+    """
     paths = {path.stem: path for path in FOLDER.rglob("*.toml")}
     if slug not in paths:
         near = difflib.get_close_matches(str(slug), paths, n=1)
         guess = f"Did you mean {near[0]!r}?" if near else "slugs() names them."
         raise ScenarioError(f"there is no scenario {slug!r}. {guess}")
-    return read_scenario(paths[slug])
-
-
-def read_scenario(path: Path) -> Scenario:
-    """Read a scenario's file; a ScenarioError names all mistakes, each by its place."""
+    path = paths[slug]
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
         return Scenario.model_validate({**data, "slug": path.stem})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ScenarioError(f"{path.name} is not TOML: {error}") from None
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         found = "; ".join(_in_words(**problem) for problem in error.errors())
         raise ScenarioError(f"{path.name} does not hold together: {found}") from None
 

@@ -3,12 +3,12 @@
 How it looks is in `data/pages/stage_show.html`, which escapes every text.
 """
 
-import difflib
 import html
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, zip_longest
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from workbook.checks import display
@@ -48,10 +48,16 @@ class Shown:
         return self.page
 
 
-def _page(macro: str, *given: Any) -> str:
-    known = {"voices": VOICES, "summary": summary, "ended": ended}
-    page = template("stage_show.html").make_module(known)
-    return str(getattr(page, macro)(*given))
+def write(file: str, macro: str, *given: object) -> str:
+    """Return what a macro of `data/pages/stage_<file>.html` writes."""
+    known: Any = {"voices": VOICES, "summary": summary, "ended": ended}
+    known |= {"legend": legend_html, "transcript": transcript_html}
+    page = template(f"stage_{file}.html")
+    page.environment.globals |= known
+    return str(getattr(page.module, macro)(*given))
+
+
+_page = partial(write, "show")
 
 
 def show(thing: Any, title: str = "") -> None:
@@ -169,16 +175,11 @@ def show_traces_as_tables() -> None:
         formatter.for_type_by_name("matplotlib.figure", "FigureBase", plot_html)
 
 
-def beside(left: Any, right: Any, titles: Sequence[str] = ("one", "other")) -> Shown:
-    """Return two traces or texts; what is alike before they differ is folded."""
-    if isinstance(left, Trace):
-        first = first_divergence(left.events, right.events)
-        lines: Any = [[*_in_words(left)], [*_in_words(right)]]
-    else:
-        lines = [[(None, line) for line in each.splitlines()] for each in (left, right)]
-        same = [one == other for one, other in zip_longest(*lines)]
-        first = None if all(same) else same.index(False)
-    return Shown(_page("beside", titles, lines, first))
+def beside(left: Trace, right: Trace, titles: Sequence[str]) -> Shown:
+    """Return two traces; what is alike before they differ is folded."""
+    rows = [*_in_words(left)], [*_in_words(right)]
+    first = first_divergence(left.events, right.events)
+    return Shown(_page("beside", titles, rows, first))
 
 
 def ended(trace: Trace, right: bool | None = None) -> dict[str, Any]:
@@ -217,16 +218,12 @@ class Mermaid:
 
 @dataclass(frozen=True)
 class Diff:
-    """What changed from one text to another; of one text, the diff that it is."""
+    """A diff, in colour."""
 
-    before: str
-    after: str | None = None
+    text: str
 
     def __repr__(self) -> str:
-        if self.after is None:
-            return self.before
-        texts = self.before.splitlines(), self.after.splitlines()
-        return "\n".join(difflib.unified_diff(*texts, "before", "after", lineterm=""))
+        return self.text
 
     def _repr_html_(self) -> str:
-        return _page("diff", repr(self).splitlines())
+        return _page("diff", self.text.splitlines())
