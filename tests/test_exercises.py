@@ -69,9 +69,11 @@ def wrong_answers(exercise):
     is to be changed must be there once. One with new lines alone is written in full.
     """
     text = (WRONG_ANSWERS / f"{exercise.slug}.diff").read_text(encoding="utf-8")
-    for entry in re.split(r"^(?=test_)", text, flags=re.MULTILINE)[1:]:
-        title, diff = entry.split("\n", 1)
-        test, idea = title.split(": ", 1)
+    for entry in re.split(r"\n(?=test_)", text.rstrip("\n")):
+        title, _, diff = f"{entry}\n".partition("\n")
+        test, _, idea = title.partition(": ")
+        assert test in exercise.rules(), f"no title `test_…: idea`: {title}"
+        assert idea, f"{test}: write `: ` and the idea after it"
         answer = f"\n{exercise.solution}"
         unread = [line for line in CHANGE.sub("", diff).splitlines() if line != "@@"]
         assert not unread, (
@@ -82,8 +84,10 @@ def wrong_answers(exercise):
             old = "\n" + "".join(line[1:] for line in lines if line[0] != "+")
             new = "\n" + "".join(line[1:] for line in lines if line[0] != "-")
             times = answer.count(old)
-            assert times == 1 or old == "\n", f"{idea}: {times} times there:{old}"
+            where = f"{times} times in the last hint with its gap filled:{old}"
+            assert times == 1 or old == "\n", f"{idea}: {where}"
             answer = answer.replace(old, new) if old != "\n" else new
+        assert f"def {exercise.slug}(" in answer, f"{idea}: lacks its def:{answer}"
         yield test, idea, as_handed_in(exercise, answer)
 
 
@@ -125,12 +129,17 @@ def test_its_stub_is_typed_and_checked(slug):
 
 @each
 def test_its_card_states_goal_and_rules(slug):
-    """The card before the stub has the goal, and every rule that is tested"""
+    """The card before the stub has title, minutes, goal, and every tested rule"""
     exercise = exercises()[slug]
     cells, place = cells_of(exercise)
     card = html.unescape(cells[place - 1].source)
-    for text in (exercise.goal, *exercise.rules().values()):
+    dots = "●" * exercise.difficulty + "○" * (5 - exercise.difficulty)
+    head = f"### Exercise · {exercise.title}\n\nDifficulty {dots}"
+    head += f" · {exercise.minutes} minutes\n"
+    for text in (head, exercise.goal, *exercise.rules().values()):
         assert text in card, f"the card lacks: {text}"
+    told = re.search(r"The (\d+) rules, as", card)
+    assert not told or int(told[1]) == len(exercise.rules()), told[0]
 
 
 @each

@@ -1,5 +1,6 @@
 """Tools from strangers: a real server, and one that does whatever is bad for us."""
 
+import logging
 import signal
 import subprocess
 import sys
@@ -107,6 +108,12 @@ def test_what_never_starts(command, words, started):
     with pytest.raises(ServerError, match=words), server:
         raise AssertionError
     assert not started()
+
+
+def test_a_process_that_ends_early_is_no_warning(caplog):
+    """asyncio's own, of one of its two waits, would be red in a notebook"""
+    logging.getLogger("asyncio").warning("Unknown child process pid %d", 7)
+    assert caplog.records == []
 
 
 def test_it_gets_no_key(monkeypatch):

@@ -2,6 +2,7 @@
 
 import re
 import signal
+import threading
 
 import pytest
 
@@ -122,6 +123,30 @@ def test_ctrl_c_at_any_event(number, parallel, tmp_path):
         end = resume(tmp_path / "t", machine)
         assert_replayed(end, machine)
     assert (end.answer, len(end.run.observed)) == ("ok", 2)
+
+
+@pytest.mark.parametrize(
+    ("is_made", "hint"),
+    [(True, "It may have had its effect."), (False, "It was not made.")],
+)
+def test_what_a_stopped_call_may_have_done(is_made, hint):
+    """the hint for the model says whether it may have been done"""
+    over = threading.Event()
+
+    def press():
+        signal.raise_signal(signal.SIGINT)
+        over.wait(60)
+
+    def listener(event):
+        if event["kind"] == "tool_call" and not is_made:
+            signal.raise_signal(signal.SIGINT)
+
+    tool = playing.note(run=lambda input: press())
+    machine = noted([act("Note", 1), FINAL], [tool])
+    end = machine.run("?", journal=Journal(listener=listener))
+    over.set()
+    seen = end.trace.of("observation")[0]
+    assert (end.state, seen["error"]["hint"]) == ("CANCELLED", hint)
 
 
 def test_a_listener_that_fails_at_the_end_changes_no_answer(tmp_path):

@@ -24,6 +24,15 @@ CALLS = [
 ]
 
 
+def test_what_makes_two_events_alike():
+    """their numbers and kinds count where both have them, their times never"""
+    event = {"seq": 1, "step": 2, "at_s": 0.5, "kind": "model_turn", "text": "80"}
+    assert alike(event, event | {"at_s": 7.0, "trace_id": "t"})
+    assert alike(event, {"text": "80"})
+    for other in ({"seq": 2}, {"step": 3}, {"kind": "decision"}, {"text": "90"}):
+        assert not alike(event, event | other), other
+
+
 class Watching(Machine):
     """A machine with a repr that says what it is."""
 

@@ -164,8 +164,11 @@ def test_from_exhausted(path):
         assert end.reason == reason
         assert_replayed(end, limited(2), Trace.read(path))
     assert end.spent.steps == 4
-    resumed = [event["why"] for event in end.trace if event.get("what") == "resumed"]
-    assert all(re.fullmatch(r"event \d+ was the last one", why) for why in resumed)
+    resumed = [event for event in end.trace if event.get("what") == "resumed"]
+    assert [[*event["settings"]] for event in resumed] == [[], *[["limits"]] * 2]
+    for event in resumed:
+        assert re.fullmatch(r"event \d+ was the last one", event["why"])
+        assert event["who"] == "record"
 
 
 @pytest.mark.parametrize("chat", [False, True])

@@ -47,4 +47,6 @@ def test_the_notebook_has_the_links_without_a_run():
     text = "".join("".join(cell["source"]) for cell in cells)
     for lesson in lessons().values():
         place = lesson.notebook.relative_to(NOTEBOOKS).as_posix()
-        assert f"{lesson.title}]({place})" in text
+        link = f"{lesson.title}]({place})"
+        assert link in text, f"add to index.ipynb: [{link}"
+    assert not any(cell.get("outputs") for cell in cells), "run nbstripout on it"

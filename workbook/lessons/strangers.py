@@ -29,6 +29,8 @@ ELSEWHERE = "$ref", "allOf", "anyOf", "oneOf"  # at the top: no model's API take
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 logging.getLogger("mcp").propagate = False
 logging.getLogger().addFilter(lambda record: "/mcp/" not in record.pathname)
+# asyncio waits twice for a process that ends, and warns where one of them was late.
+logging.getLogger("asyncio").addFilter(lambda record: "child process" not in record.msg)
 
 
 class ServerError(ToolFailure):

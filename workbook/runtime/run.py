@@ -58,7 +58,7 @@ class Run:
 
     def act_on(self, signal: Mapping[str, Any]) -> None:
         """Act on a signal: cancel, resumed, other settings, more tools."""
-        if signal["what"] in ("cancel", "resumed", "what_if"):
+        if signal["what"] in ("cancel", "resumed"):
             self.cancelled = signal["what"] == "cancel"
         changed = signal.get("settings", {})
         self.settings = self.settings | changed
