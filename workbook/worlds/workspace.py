@@ -33,9 +33,8 @@ class Workspace:
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp()).resolve()
-        sample, left = DATA / "worlds/workspace", (".*", "__pycache__")  # by an editor
-        about: Any = {"dirs_exist_ok": True, "ignore": shutil.ignore_patterns(*left)}
-        shutil.copytree(sample, self.folder, **about)
+        sample, left = DATA / "worlds/workspace", shutil.ignore_patterns(".*", "__*")
+        shutil.copytree(sample, self.folder, dirs_exist_ok=True, ignore=left)
         weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
 
     def tools(self) -> list[Tool]:
